@@ -1,0 +1,52 @@
+"""The two primitives that user code runs, looked up when they are used, so that the device target is known by then."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+from typing import Any, Union
+
+from mindspore import jit_class, nn, ops
+from mindspore.ops.primitive import _run_op
+
+from .._compiler import CompilerMissing
+from .._operator import tanh_backward_operator
+from .cell import TanhCell
+from .registry import MARK, registry
+
+
+class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's name from its class
+    """MindSpore's Tanh with the mark that binds it alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_prim_attr(MARK, True)
+
+    def __call__(self, input: Any) -> Any:
+        # MindSpore's own call keeps no attributes in PyNative mode, and the mark is one.
+        return _run_op(self, self.name, (input,))
+
+
+@jit_class
+class Primitives:
+    """A graph being compiled reads these properties, as a PyNative call does."""
+
+    def __init__(self) -> None:
+        self._tanh: Union[Tanh, nn.Cell, None] = None
+
+    @property
+    def tanh_backward(self) -> ops.Custom:
+        """The Custom operator of the current device target."""
+        return tanh_backward_operator()
+
+    @property
+    def tanh(self) -> Union[Tanh, nn.Cell]:
+        """The marked Tanh, once the registry serves it; without a compiler a Cell with a bprop."""
+        if self._tanh is None:
+            try:
+                registry.serve_marked()
+                self._tanh = Tanh()
+            except CompilerMissing:
+                self._tanh = TanhCell()
+        return self._tanh
+
+
+primitives = Primitives()

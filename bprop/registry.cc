@@ -1,0 +1,158 @@
+// Puts the Custom operator into MindSpore's own bprop registry as the gradient of Tanh, and takes it out again.
+// Copyright 2026 The mindspore_tanhbw authors
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#if __has_include("mindspore/ccsrc/include/frontend/expander/bprop_interface.h")
+#include "mindspore/ccsrc/include/frontend/expander/bprop_interface.h"
+#else
+#include "mindspore/ccsrc/frontend/expander/bprop/bprop_irbuilder.h"
+#define TANHBW_REGISTRY_IS_AN_OBJECT
+#endif
+
+// Python and pybind11 by the little that is used of them, so that neither's headers nor ABI tags matter: pybind11's
+// object is one pointer, and MindSpore's library does the conversion.
+namespace pybind11 {
+class object {
+ public:
+  void *pointer;
+};
+}  // namespace pybind11
+extern "C" {
+int PyGILState_Ensure();
+void PyGILState_Release(int);
+}
+
+namespace mindspore {
+namespace parse {
+bool ConvertData(const pybind11::object &, ValuePtr *, bool, const TypePtr &, bool);
+}
+}  // namespace mindspore
+
+namespace {
+using namespace mindspore;                    // NOLINT
+using namespace mindspore::expander::bprop;   // NOLINT
+using mindspore::expander::Emitter;
+using mindspore::expander::NodePtr;
+using mindspore::expander::NodePtrList;
+
+struct Emit : Emitter {  // EmitOp is protected
+  using Emitter::EmitOp;
+};
+
+struct Entry {
+  const char *name;
+  BpropHandle *handle = nullptr;
+  BpropBuilderFunc shipped;
+};
+
+// Never destroyed: at exit Python is gone before this library is, and primitives of Python's need it to go.
+struct State {
+  Entry entries[2] = {{"Tanh"}, {"InplaceTanh"}};
+  std::string mark;
+  void *(*resolve)(const char *target) = nullptr;
+  std::atomic<bool> every_tanh{false};
+  std::mutex mutex;
+  std::map<std::string, PrimitivePtr> operators;
+};
+State &state = *new State;
+
+// The Custom operator of a device target; it is Python's, and asked for once.
+PrimitivePtr Operator(const std::string &target) {
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    auto known = state.operators.find(target);
+    if (known != state.operators.end()) return known->second;
+  }
+  ValuePtr value;
+  const int gil = PyGILState_Ensure();
+  const pybind11::object python{state.resolve(target.c_str())};
+  const bool converted = python.pointer != nullptr && parse::ConvertData(python, &value, false, nullptr, false);
+  PyGILState_Release(gil);
+  if (!converted || !value->isa<Primitive>()) {
+    throw std::runtime_error("mindspore_tanhbw: the Custom operator cannot be built for " + target +
+                             "; mindspore_tanhbw.tanh_backward tells why.");
+  }
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return state.operators[target] = value->cast<PrimitivePtr>();
+}
+
+bool HasKernel(TypeId type) {
+  return type == kNumberTypeFloat16 || type == kNumberTypeFloat32 || type == kNumberTypeFloat64 ||
+         type == kNumberTypeBFloat16;
+}
+
+// y = tanh(x), so dy/dx = 1 - y^2 and, for dout the gradient with respect to y, that with respect to x is
+// dout * (1 - y^2): the operator on (dout, y). A complex Tanh keeps the gradient that MindSpore ships.
+NodePtrList Gradient(BpropBuilder *builder, const Entry &entry) {
+  const NodePtr &y = builder->GetInput(1);
+  NodePtr dout = builder->GetInput(2);
+  const bool ours = state.every_tanh || builder->GetAttrs().count(state.mark) > 0;
+  if (!ours || !HasKernel(builder->GetDtypeId(y))) return entry.shipped(builder);
+  if (builder->GetDtypeId(dout) != builder->GetDtypeId(y)) dout = builder->Cast(dout, builder->GetDtype(y));
+  return {(builder->*&Emit::EmitOp)(Operator(builder->GetTargetFromContext()), {dout, y})};
+}
+
+// Builders without state, so that std::function's last word, the code that it calls, is all there is to exchange:
+// one store, which a backward pass in another thread sees done or not done. The rest of the entry stays as it is.
+template <int index>
+BpropBuilderFunc Builder() {
+  return [](BpropBuilder *builder) { return Gradient(builder, state.entries[index]); };
+}
+
+uintptr_t *Code(BpropBuilderFunc *function) {
+  static_assert(sizeof(BpropBuilderFunc) == 4 * sizeof(uintptr_t), "not libstdc++'s std::function");
+  return reinterpret_cast<uintptr_t *>(function) + 3;
+}
+
+BpropHandle *Find(const char *name) {
+#ifdef TANHBW_REGISTRY_IS_AN_OBJECT
+  return const_cast<BpropHandle *>(BpropIRBuilderFactory::Instance().GetBuilder(name));
+#else
+  return const_cast<BpropHandle *>(GetBpropIRBuilder(name));
+#endif
+}
+}  // namespace
+
+extern "C" {
+
+// Returns how many operators of MindSpore's have an entry that can be bound; Tanh is always one of them.
+int tanhbw_registry_open(const char *mark, void *(*resolve)(const char *)) {
+  state.mark = mark;
+  state.resolve = resolve;
+  int found = 0;
+  for (Entry &entry : state.entries) {
+    entry.handle = Find(entry.name);
+    if (entry.handle == nullptr || !entry.handle->func) continue;
+    entry.shipped = entry.handle->func;
+    ++found;
+  }
+  return state.entries[0].shipped ? found : 0;
+}
+
+// installed: our builders stand in the registry; every_tanh: they serve all, else only Tanh that carry the mark.
+void tanhbw_registry_set(int installed, int every_tanh) {
+  BpropBuilderFunc ours[] = {Builder<0>(), Builder<1>()};
+  state.every_tanh = every_tanh != 0;
+  for (int i = 0; i < 2; ++i) {
+    Entry &entry = state.entries[i];
+    if (!entry.shipped) continue;
+    __atomic_store_n(Code(&entry.handle->func), *Code(installed ? &ours[i] : &entry.shipped), __ATOMIC_SEQ_CST);
+  }
+}
+
+// The 32 bytes of an entry's builder, for tests.
+int tanhbw_registry_bytes(const char *name, unsigned char *bytes) {
+  const BpropHandle *handle = Find(name);
+  if (handle == nullptr) return 1;
+  const auto *from = reinterpret_cast<const unsigned char *>(&handle->func);
+  std::copy(from, from + sizeof(handle->func), bytes);
+  return 0;
+}
+
+}  // extern "C"

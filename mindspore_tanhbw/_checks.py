@@ -1,0 +1,46 @@
+"""What tanh_backward accepts; the checks run in PyNative mode and, while a graph is compiled, in Graph mode."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+from typing import Any, Tuple
+
+from mindspore import dtype as mstype
+from mindspore.ops.primitive import _primexpr, constexpr
+
+DTYPES = (mstype.float16, mstype.float32, mstype.float64, mstype.bfloat16)
+MAX_RANK = 8
+
+_NULLPTR = "[ACLNN_ERR_PARAM_NULLPTR (161001)]"
+_INVALID = "[ACLNN_ERR_PARAM_INVALID (161002)]"
+
+
+@constexpr(check=False)
+def refuse_non_tensor(name: str, kind: Any) -> None:
+    """Raise for an argument that is no Tensor."""
+    raise TypeError(f"For 'tanh_backward', '{name}' must be a Tensor, but got {kind}. {_NULLPTR}")
+
+
+@constexpr(check=False)
+def check_dtypes(grad_output: Any, output: Any) -> None:
+    """Both dtypes are the same one, and one that the kernel has."""
+    if grad_output not in DTYPES or output not in DTYPES or grad_output != output:
+        raise TypeError(
+            "For 'tanh_backward', 'grad_output' and 'output' must have the same dtype, one of Float16, Float32, "
+            f"Float64, BFloat16, but got {grad_output} and {output}. {_INVALID}"
+        )
+
+
+@_primexpr
+def check_shapes(grad_output: Tuple[int, ...], output: Tuple[int, ...]) -> None:
+    """Both shapes are the same one, of at most 8 dimensions."""
+    for name, shape in (("grad_output", grad_output), ("output", output)):
+        if len(shape) > MAX_RANK:
+            raise ValueError(
+                f"For 'tanh_backward', '{name}' must have at most {MAX_RANK} dimensions, but has {len(shape)}: "
+                f"shape {shape}. {_INVALID}"
+            )
+    if grad_output != output:
+        raise ValueError(
+            "For 'tanh_backward', 'grad_output' and 'output' must have the same shape, but got "
+            f"{grad_output} and {output}. {_INVALID}"
+        )

@@ -1,0 +1,33 @@
+"""What differs between MindSpore releases, and how to compile against the one that is installed."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+from pathlib import Path
+from typing import List
+
+import mindspore
+
+VERSION: str = mindspore.__version__
+
+
+def compile_flags() -> List[str]:
+    """The compiler's arguments for C++ that uses MindSpore's headers and libraries, ABI and defines as MindSpore's."""
+    root = Path(mindspore.__file__).resolve().parent
+    include = root / "include"
+    folders = [
+        root,
+        include,
+        *(include / "third_party" / part for part in ("", "robin_hood_hashing", "securec/include")),
+        *(include / "mindspore" / part for part in ("", "include", "core/include", "core/mindrt/include", "core/mindrt")),
+        *(include / "mindspore" / part for part in ("ops", "ops/include", "ops/kernel/include", "ccsrc", "ccsrc/include")),
+    ]
+    libraries = root / "lib"
+    linked = [name for name in ("core", "common", "frontend") if (libraries / f"libmindspore_{name}.so").exists()]
+    return [
+        *"-std=c++17 -O1 -fPIC -shared -w -Wl,-z,now".split(),
+        "-D_GLIBCXX_USE_CXX11_ABI=0",
+        "-DENABLE_FAST_HASH_TABLE=1",
+        *(f"-I{folder}" for folder in folders),
+        f"-L{libraries}",
+        *(f"-lmindspore_{name}" for name in linked),
+    ]
