@@ -1,0 +1,76 @@
+// The few classes of the graph engine that MindSpore touches while it loads and for the older operator route.
+// Copyright 2026 The mindspore_tanhbw authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/aclop.h"
+
+// Their layout is part of the interface: Operator has a virtual table and one pointer, StatusFactory only its map.
+namespace ge {
+
+struct OperatorImpl {
+  std::string type;
+};
+
+class Operator {
+ public:
+  Operator() = default;
+  explicit Operator(const char *type) : impl_(std::make_shared<OperatorImpl>(OperatorImpl{type})) {}
+  virtual ~Operator() = default;
+
+ private:
+  std::shared_ptr<OperatorImpl> impl_;
+};
+
+class AscendString;
+
+// Static initialisers of MindSpore's libraries fill the map that Instance() returns.
+class StatusFactory {
+ public:
+  static StatusFactory *Instance();
+
+ private:
+  std::map<uint32_t, std::string> descriptions_;
+};
+StatusFactory *StatusFactory::Instance() {
+  static auto *instance = new StatusFactory;
+  return instance;
+}
+
+// MindSpore registers its own operators; nothing here reads them.
+class OperatorCreatorRegister {
+ public:
+  OperatorCreatorRegister(const std::string &, const std::function<Operator(const std::string &)> &);
+  OperatorCreatorRegister(const char *, const std::function<Operator(const AscendString &)> &);
+};
+OperatorCreatorRegister::OperatorCreatorRegister(const std::string &,
+                                                 const std::function<Operator(const std::string &)> &) {}
+OperatorCreatorRegister::OperatorCreatorRegister(const char *, const std::function<Operator(const AscendString &)> &) {}
+
+class InferShapeFuncRegister {
+ public:
+  InferShapeFuncRegister(const std::string &, const std::function<uint32_t(Operator &)> &);
+};
+InferShapeFuncRegister::InferShapeFuncRegister(const std::string &, const std::function<uint32_t(Operator &)> &) {}
+
+// Before it launches an operator by the older route, MindSpore asks whether there is one of that name.
+class OperatorFactory {
+ public:
+  static bool IsExistOp(const char *type);
+  static bool IsExistOp(const std::string &type);
+  static Operator CreateOperator(const char *name, const char *type);
+  static Operator CreateOperator(const std::string &name, const std::string &type);
+};
+bool OperatorFactory::IsExistOp(const char *type) { return sim::has_aclop(type); }
+bool OperatorFactory::IsExistOp(const std::string &type) { return sim::has_aclop(type); }
+Operator OperatorFactory::CreateOperator(const char *, const char *type) { return Operator(type); }
+Operator OperatorFactory::CreateOperator(const std::string &, const std::string &type) {
+  return Operator(type.c_str());
+}
+
+}  // namespace ge
