@@ -23,9 +23,31 @@ class Operator {
   explicit Operator(const char *type) : impl_(std::make_shared<OperatorImpl>(OperatorImpl{type})) {}
   virtual ~Operator() = default;
 
+  // MindSpore asks for the defaults of attributes it does not set. There are none here: the kernels have theirs.
+  uint32_t GetAttr(const char *name, bool &value) const;
+  uint32_t GetAttr(const char *name, int64_t &value) const;
+  uint32_t GetAttr(const char *name, int32_t &value) const;
+  uint32_t GetAttr(const char *name, float &value) const;
+  uint32_t GetAttr(const char *name, std::vector<int64_t> &value) const;
+  uint32_t GetAttr(const char *name, std::vector<int32_t> &value) const;
+  uint32_t GetAttr(const char *name, std::vector<float> &value) const;
+  uint32_t GetAttr(const std::string &name, std::string &value) const;
+  uint32_t GetAttr(const std::string &name, std::vector<std::string> &value) const;
+
  private:
   std::shared_ptr<OperatorImpl> impl_;
 };
+
+constexpr uint32_t kNoSuchAttribute = 0xffffffff;
+uint32_t Operator::GetAttr(const char *, bool &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, int64_t &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, int32_t &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, float &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, std::vector<int64_t> &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, std::vector<int32_t> &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, std::vector<float> &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const std::string &, std::string &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const std::string &, std::vector<std::string> &) const { return kNoSuchAttribute; }
 
 class AscendString;
 
@@ -72,5 +94,9 @@ Operator OperatorFactory::CreateOperator(const char *, const char *type) { retur
 Operator OperatorFactory::CreateOperator(const std::string &, const std::string &type) {
   return Operator(type.c_str());
 }
+
+// Initialising the engine does nothing; what needs it, a session, is not simulated and says so.
+uint32_t GEInitialize(const std::map<std::string, std::string> &) { return 0; }
+uint32_t GEFinalize() { return 0; }
 
 }  // namespace ge

@@ -1,0 +1,180 @@
+// The operators of the older route that nn.Dense, losses and optimizers use.
+// Copyright 2026 The mindspore_tanhbw authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/aclop.h"
+#include "ops/reduce.h"
+#include "ops/shapes.h"
+
+namespace sim {
+namespace {
+
+// out[0] = f(in...), element by element.
+template <size_t N, class F>
+void map(const AclopCall &call, F f, Compute at_least = Compute::kInteger) {
+  Tensors tensors(call.in.begin(), call.in.begin() + N);
+  tensors.push_back(call.out[0]);
+  elementwise<N>(f, at_least)(tensors);
+}
+
+void copy(const AclopCall &call, size_t from) {
+  elementwise<1>([](auto x) { return x; })({call.in[from], call.out[0]});
+}
+
+// The bias, or its gradient, belongs to the second axis, with data_format NHWC to the last.
+size_t channel_axis(const AclopCall &call, const Shape &shape) {
+  auto it = call.attributes.find("data_format");
+  const bool last = it != call.attributes.end() && it->second.text == "NHWC";
+  return last || shape.size() <= 2 ? shape.size() - 1 : 1;
+}
+
+void bias_add(const AclopCall &call) {
+  Tensor bias = call.in[1];
+  const size_t axis = channel_axis(call, call.in[0].shape);
+  bias.shape.assign(call.in[0].shape.size() - axis, 1);
+  bias.shape[0] = call.in[1].shape[0];
+  bias.strides.assign(bias.shape.size(), 0);
+  bias.strides[0] = call.in[1].strides[0];
+  elementwise<2>([](auto x, auto b) { return x + b; })({call.in[0], bias, call.out[0]});
+}
+
+void bias_add_grad(const AclopCall &call) {
+  std::vector<int64_t> axes;
+  const size_t channel = channel_axis(call, call.in[0].shape);
+  for (size_t i = 0; i < call.in[0].shape.size(); ++i) {
+    if (i != channel) axes.push_back(static_cast<int64_t>(i));
+  }
+  sum_or_mean(call.in[0], axes, false, call.out[0]);
+}
+
+// The axes are an input, or in the D variants an attribute.
+std::vector<int64_t> axes_of(const AclopCall &call) {
+  if (call.in.size() > 1) return read<int64_t>(call.in[1]);
+  auto it = call.attributes.find("axes");
+  return it == call.attributes.end() ? std::vector<int64_t>{} : it->second.integers;
+}
+
+void softmax_cross_entropy(const AclopCall &call, const std::vector<double> &labels) {
+  const Tensor &logits = call.in[0];
+  auto x = read<double>(logits);
+  const Lines lines(logits.shape, -1);
+  std::vector<double> losses, gradient(x.size());
+  lines.each([&](int64_t start, int64_t step) {
+    double highest = x[start], sum = 0, loss = 0;
+    for (int64_t k = 0; k < lines.length; ++k) highest = std::max(highest, x[start + k * step]);
+    for (int64_t k = 0; k < lines.length; ++k) sum += std::exp(x[start + k * step] - highest);
+    for (int64_t k = 0; k < lines.length; ++k) {
+      const int64_t at = start + k * step;
+      loss -= labels[at] * (x[at] - highest - std::log(sum));
+      gradient[at] = std::exp(x[at] - highest) / sum - labels[at];
+    }
+    losses.push_back(loss);
+  });
+  write(call.out[0], losses);
+  write(call.out[1], gradient);
+}
+
+void dense_cross_entropy(const AclopCall &call) {
+  softmax_cross_entropy(call, read<double>(broadcast_to(call.in[1], call.in[0].shape)));
+}
+
+void sparse_cross_entropy(const AclopCall &call) {
+  const Lines lines(call.in[0].shape, -1);
+  const auto labels = read<int64_t>(call.in[1]);
+  std::vector<double> one_hot(call.in[0].count(), 0.0);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= lines.length) throw std::runtime_error("a label is out of range");
+    one_hot[i * lines.length + labels[i]] = 1;
+  }
+  softmax_cross_entropy(call, one_hot);
+}
+
+// One element of an input that holds a scalar.
+double scalar_of(const Tensor &tensor) { return read<double>(tensor).at(0); }
+
+// parameters, gradient, learning rate, accumulator, momentum, stat (1 until the first step has been done)
+void sgd(const AclopCall &call) {
+  auto p = read<float>(call.in[0]), g = read<float>(call.in[1]), velocity = read<float>(call.in[3]),
+       stat = read<float>(call.in[5]);
+  const auto rate = static_cast<float>(scalar_of(call.in[2])), momentum = static_cast<float>(scalar_of(call.in[4]));
+  const auto decay = static_cast<float>(call.real("weight_decay", 0));
+  const auto dampening = static_cast<float>(call.real("dampening", 0));
+  const bool nesterov = call.flag("nesterov");
+  for (size_t i = 0; i < p.size(); ++i) {
+    float step = g[i] + decay * p[i];
+    if (momentum != 0) {
+      velocity[i] = stat[i] > 0 ? step : velocity[i] * momentum + (1 - dampening) * step;
+      step = nesterov ? step + velocity[i] * momentum : velocity[i];
+      stat[i] = 0;
+    }
+    p[i] -= rate * step;
+  }
+  write(call.in[3], velocity);
+  write(call.in[5], stat);
+  write(call.in[0], p);
+  write(call.out[0], p);
+}
+
+// var, accum, lr, grad, momentum
+void momentum(const AclopCall &call) {
+  auto p = read<float>(call.in[0]), velocity = read<float>(call.in[1]), g = read<float>(call.in[3]);
+  const auto rate = static_cast<float>(scalar_of(call.in[2])), factor = static_cast<float>(scalar_of(call.in[4]));
+  const bool nesterov = call.flag("use_nesterov");
+  for (size_t i = 0; i < p.size(); ++i) {
+    velocity[i] = velocity[i] * factor + g[i];
+    p[i] -= nesterov ? rate * (g[i] + factor * velocity[i]) : rate * velocity[i];
+  }
+  write(call.in[1], velocity);
+  write(call.in[0], p);
+  write(call.out[0], p);
+  if (call.out.size() > 1) write(call.out[1], velocity);
+}
+
+// var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
+void adam(const AclopCall &call) {
+  auto p = read<float>(call.in[0]), m = read<float>(call.in[1]), v = read<float>(call.in[2]), g = read<float>(call.in[9]);
+  const double rate = scalar_of(call.in[5]) * std::sqrt(1 - scalar_of(call.in[4])) / (1 - scalar_of(call.in[3]));
+  const auto scaled = static_cast<float>(rate), beta1 = static_cast<float>(scalar_of(call.in[6])),
+             beta2 = static_cast<float>(scalar_of(call.in[7])), epsilon = static_cast<float>(scalar_of(call.in[8]));
+  const bool nesterov = call.flag("use_nesterov");
+  for (size_t i = 0; i < p.size(); ++i) {
+    m[i] += (g[i] - m[i]) * (1 - beta1);
+    v[i] += (g[i] * g[i] - v[i]) * (1 - beta2);
+    const float direction = nesterov ? m[i] * beta1 + (1 - beta1) * g[i] : m[i];
+    p[i] -= scaled * direction / (std::sqrt(v[i]) + epsilon);
+  }
+  write(call.in[1], m);
+  write(call.in[2], v);
+  write(call.in[0], p);
+  const std::vector<float> *results[] = {&p, &m, &v};
+  for (size_t i = 0; i < std::min<size_t>(3, call.out.size()); ++i) write(call.out[i], *results[i]);
+}
+
+}  // namespace
+
+const std::map<std::string, AclopKernel> &aclop_table() {
+  static const auto *table = new std::map<std::string, AclopKernel>{
+    {"Identity", [](const AclopCall &c) { copy(c, 0); }},
+    {"Assign", [](const AclopCall &c) { copy(c, 1); }},
+    {"AssignAdd", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x + y; }); }},
+    {"AssignSub", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x - y; }); }},
+    {"RealDiv", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x / y; }, Compute::kFloat); }},
+    {"BiasAdd", bias_add},
+    {"BiasAddGrad", bias_add_grad},
+    {"ReduceMean", [](const AclopCall &c) { sum_or_mean(c.in[0], axes_of(c), true, c.out[0]); }},
+    {"ReduceMeanD", [](const AclopCall &c) { sum_or_mean(c.in[0], axes_of(c), true, c.out[0]); }},
+    {"ReduceSum", [](const AclopCall &c) { sum_or_mean(c.in[0], axes_of(c), false, c.out[0]); }},
+    {"ReduceSumD", [](const AclopCall &c) { sum_or_mean(c.in[0], axes_of(c), false, c.out[0]); }},
+    {"SoftmaxCrossEntropyWithLogits", dense_cross_entropy},
+    {"SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy},
+    {"SGD", sgd},
+    {"ApplyMomentum", momentum},
+    {"ApplyMomentumD", momentum},
+    {"ApplyAdam", adam},
+    {"ApplyAdamD", adam},
+  };
+  return *table;
+}
+
+}  // namespace sim
