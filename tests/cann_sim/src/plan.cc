@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
@@ -331,8 +332,9 @@ aclnnStatus aclSetTensorAddr(aclOpExecutor *handle, const size_t index, aclTenso
   if (index >= executor->slots.size()) {
     return fail(__func__, ACLNN_ERR_PARAM_INVALID, "index %zu of %zu", index, executor->slots.size());
   }
-  if (executor->tensors[executor->slots[index].first] != tensor) {
-    return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the tensor is not number %zu of the executor", index);
+  // CANN goes by the tensor, not by the index.
+  if (std::find(executor->tensors.begin(), executor->tensors.end(), tensor) == executor->tensors.end()) {
+    return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the tensor is not one of the executor's");
   }
   tensor->data = address;
   updated.yes();

@@ -90,6 +90,33 @@ void sparse_cross_entropy(const AclopCall &call) {
   softmax_cross_entropy(call, one_hot);
 }
 
+void add_n(const AclopCall &call) {
+  with_compute(compute_of(call.in, call.in.size()), [&](auto example) {
+    using C = decltype(example);
+    std::vector<C> sum(call.out[0].count(), C(0));
+    for (const Tensor &one : call.in) {
+      const auto values = read<C>(broadcast_to(one, call.out[0].shape));
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+    }
+    write(call.out[0], sum);
+  });
+}
+
+// indices, depth, value where an index points, value elsewhere
+void one_hot(const AclopCall &call) {
+  auto axis = call.attributes.find("axis");
+  const Lines lines(call.out[0].shape, axis == call.attributes.end() ? -1 : axis->second.integer);
+  const auto labels = read<int64_t>(call.in[0]);
+  const double on = read<double>(call.in[2]).at(0), off = read<double>(call.in[3]).at(0);
+  std::vector<double> result(call.out[0].count(), off);
+  size_t i = 0;
+  lines.each([&](int64_t start, int64_t step) {
+    const int64_t label = labels.at(i++);
+    if (label >= 0 && label < lines.length) result[start + label * step] = on;
+  });
+  write(call.out[0], result);
+}
+
 // One element of an input that holds a scalar.
 double scalar_of(const Tensor &tensor) { return read<double>(tensor).at(0); }
 
@@ -151,6 +178,25 @@ void adam(const AclopCall &call) {
   for (size_t i = 0; i < std::min<size_t>(3, call.out.size()); ++i) write(call.out[i], *results[i]);
 }
 
+// One step of Adam with decoupled decay, as graphs of nn.AdamWeightDecay are fused to it.
+// g, v, m, p, lr, beta1, 1 - beta1, beta2, 1 - beta2, decay, epsilon; writes v, m, p
+void adam_with_decay(const AclopCall &call) {
+  const auto g = read<float>(call.in[0]);
+  auto v = read<float>(call.in[1]), m = read<float>(call.in[2]), p = read<float>(call.in[3]);
+  float k[11];
+  for (size_t i = 4; i < 11; ++i) k[i] = static_cast<float>(scalar_of(call.in.at(i)));
+  for (size_t i = 0; i < p.size(); ++i) {
+    v[i] = v[i] * k[7] + g[i] * g[i] * k[8];
+    m[i] = m[i] * k[5] + g[i] * k[6];
+    p[i] -= k[4] * (m[i] / (std::sqrt(v[i]) + k[10]) + p[i] * k[9]);
+  }
+  const std::vector<float> *results[] = {&v, &m, &p};
+  for (size_t i = 0; i < 3; ++i) {
+    write(call.in[1 + i], *results[i]);
+    if (i < call.out.size()) write(call.out[i], *results[i]);
+  }
+}
+
 }  // namespace
 
 const std::map<std::string, AclopKernel> &aclop_table() {
@@ -160,6 +206,10 @@ const std::map<std::string, AclopKernel> &aclop_table() {
     {"AssignAdd", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x + y; }); }},
     {"AssignSub", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x - y; }); }},
     {"RealDiv", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x / y; }, Compute::kFloat); }},
+    {"OnesLike", [](const AclopCall &c) { map<1>(c, [](auto x) { return decltype(x)(1); }); }},
+    {"ZerosLike", [](const AclopCall &c) { map<1>(c, [](auto x) { return decltype(x)(0); }); }},
+    {"AddN", add_n},
+    {"OneHot", one_hot},
     {"BiasAdd", bias_add},
     {"BiasAddGrad", bias_add_grad},
     {"ReduceMean", [](const AclopCall &c) { sum_or_mean(c.in[0], axes_of(c), true, c.out[0]); }},
@@ -173,6 +223,7 @@ const std::map<std::string, AclopKernel> &aclop_table() {
     {"ApplyMomentumD", momentum},
     {"ApplyAdam", adam},
     {"ApplyAdamD", adam},
+    {"AdamApplyOneWithDecayAssign", adam_with_decay},
   };
   return *table;
 }

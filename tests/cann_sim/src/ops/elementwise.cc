@@ -199,6 +199,38 @@ SIM_OPERATOR(aclnnSWhere, const aclTensor *condition, const aclTensor *self, con
   return sim::launch_elementwise<3>(plan, [](auto c, auto x, auto y) { return c != 0 ? x : y; });
 }
 
+namespace {
+
+template <class F>
+aclnnStatus masked_fill(Plan &plan, aclTensor *self, F value_of) {
+  plan.out(self, "selfRef");
+  return plan.launch([value_of](const sim::Tensors &t) {
+    const sim::Tensor &result = t.back();
+    sim::with_compute(sim::compute_of(result.dtype), [&](auto example) {
+      using C = decltype(example);
+      auto values = sim::read<C>(result);
+      const auto mask = sim::read<int64_t>(sim::broadcast_to(t[0], result.shape));
+      const C value = value_of(t, example);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = mask[i] != 0 ? value : values[i];
+      sim::write(result, values);
+    });
+  });
+}
+
+}  // namespace
+
+SIM_OPERATOR(aclnnInplaceMaskedFillTensor, aclTensor *self, const aclTensor *mask, const aclTensor *value) {
+  SIM_PLAN(plan);
+  plan.in(mask, "mask").in(value, "value");
+  return masked_fill(plan, self, [](const sim::Tensors &t, auto c) { return sim::read<decltype(c)>(t[1]).at(0); });
+}
+SIM_OPERATOR(aclnnInplaceMaskedFillScalar, aclTensor *self, const aclTensor *mask, const aclScalar *value) {
+  SIM_PLAN(plan);
+  Scalar scalar;
+  plan.in(mask, "mask").scalar(value, "value", &scalar);
+  return masked_fill(plan, self, [scalar](const sim::Tensors &, auto c) { return scalar.as<decltype(c)>(); });
+}
+
 SIM_OPERATOR(aclnnCast, const aclTensor *self, int32_t dtype, aclTensor *out) {
   SIM_PLAN(plan);
   plan.in(self, "self").out(out, "out");

@@ -1,4 +1,4 @@
-// Operators that move elements: repeat, concatenate, permute, one-hot.
+// Operators that move elements: repeat, concatenate, permute, gather, one-hot.
 // Copyright 2026 The mindspore_tanhbw authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.h"
@@ -113,5 +113,70 @@ SIM_OPERATOR(aclnnOneHot, const aclTensor *self, int64_t classes, const aclTenso
       if (label >= 0 && label < classes) result[start + label * step] = on_value;
     });
     sim::write(t[3], result);
+  });
+}
+
+namespace {
+
+// One tensor of the shape of index, one that it points into: same rank, no axis but dim longer than there.
+bool index_fits(const sim::Shape &index, const sim::Shape &target, int64_t *dim) {
+  if (index.size() != target.size() || !sim::axis_in_range(target, *dim)) return false;
+  if (*dim < 0) *dim += static_cast<int64_t>(target.size());
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (static_cast<int64_t>(i) != *dim && index[i] > target[i]) return false;
+  }
+  return true;
+}
+
+// f(number of the index element, number of the element it points to in a contiguous target)
+template <class F>
+void each_indexed(const sim::Tensor &index, const sim::Shape &target, int64_t dim, F f) {
+  const auto places = sim::read<int64_t>(index);
+  sim::Shape steps(target.size(), 1);
+  for (size_t i = target.size(); i-- > 1;) steps[i - 1] = steps[i] * target[i];
+  const int64_t step = target.empty() ? 0 : steps[dim], length = target.empty() ? 1 : target[dim];
+  if (!target.empty()) steps[dim] = 0;
+  sim::for_each_element(index.shape, steps, [&](int64_t at, int64_t i) {
+    if (places[i] < 0 || places[i] >= length) throw std::runtime_error("an index is out of range");
+    f(i, at + places[i] * step);
+  });
+}
+
+}  // namespace
+
+SIM_OPERATOR(aclnnGather, const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out) {
+  SIM_PLAN(plan);
+  plan.in(self, "self").in(index, "index").out(out, "out");
+  if (plan.ok() && (!index_fits(plan.tensor(1).shape, plan.tensor(0).shape, &dim) ||
+                    plan.tensor(2).shape != plan.tensor(1).shape)) {
+    plan.reject(ACLNN_ERR_PARAM_INVALID, "the shapes do not go together");
+  }
+  return plan.launch([dim](const sim::Tensors &t) {
+    sim::with_compute(sim::compute_of(t[0].dtype), [&](auto example) {
+      using C = decltype(example);
+      const auto values = sim::read<C>(t[0]);
+      std::vector<C> result(t[2].count());
+      each_indexed(t[1], t[0].shape, dim, [&](int64_t i, int64_t at) { result[i] = values[at]; });
+      sim::write(t[2], result);
+    });
+  });
+}
+
+SIM_OPERATOR(aclnnScatterAdd, const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
+             aclTensor *out) {
+  SIM_PLAN(plan);
+  plan.in(self, "self").in(index, "index").in(source, "src").out(out, "out");
+  if (plan.ok() && (!index_fits(plan.tensor(1).shape, plan.tensor(0).shape, &dim) ||
+                    plan.tensor(2).shape != plan.tensor(1).shape || plan.tensor(3).shape != plan.tensor(0).shape)) {
+    plan.reject(ACLNN_ERR_PARAM_INVALID, "the shapes do not go together");
+  }
+  return plan.launch([dim](const sim::Tensors &t) {
+    sim::with_compute(sim::compute_of(t[0].dtype), [&](auto example) {
+      using C = decltype(example);
+      auto result = sim::read<C>(t[0]);
+      const auto values = sim::read<C>(t[2]);
+      each_indexed(t[1], t[0].shape, dim, [&](int64_t i, int64_t at) { result[at] += values[i]; });
+      sim::write(t[3], result);
+    });
   });
 }
