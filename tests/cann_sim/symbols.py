@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 # The plugin and what it opens on its own when the device is set.
-ROOTS = ("plugin/libmindspore_ascend.so*", "plugin/ascend/libhccl_plugin.so", "plugin/ascend/libmindspore_graph_ir.so")
-LOOKED_UP = re.compile(rb"\0((?:acl|rt|hal|Hccl|Aml|mstx)(?:rt|op|mdl|tdt|prof|dump|sys)?[A-Z][A-Za-z0-9]+)(?=\0)")
-OPENED = re.compile(rb"/?lib64/((?:driver/)?lib[A-Za-z0-9_]+\.so)\0")
+ROOTS = ("plugin/libmindspore_ascend.so*", "plugin/ascend/libhccl_plugin.so", "plugin/ascend/libmindspore_graph_ir.so",
+         "libmindspore_ge_backend.so")
+LOOKED_UP = re.compile(rb"\0((?:acl|rt|hal|Hccl|Aml|mstx|Msprof)(?:rt|op|mdl|tdt|prof|dump|sys)?[A-Z][A-Za-z0-9]+)(?=\0)")
+OPENED = re.compile(rb"\0/?(?:lib64/)?((?:driver/)?lib(?:[a-z_]*acl|ascend|runtime|nnop|prof|ms|op)[A-Za-z0-9_]*\.so)(?=\0)")
 
 
 class Wanted:

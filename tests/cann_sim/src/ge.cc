@@ -49,7 +49,16 @@ uint32_t Operator::GetAttr(const char *, std::vector<float> &) const { return kN
 uint32_t Operator::GetAttr(const std::string &, std::string &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const std::string &, std::vector<std::string> &) const { return kNoSuchAttribute; }
 
-class AscendString;
+class AscendString {
+ public:
+  AscendString(const char *text);
+  const char *GetString() const;
+
+ private:
+  std::shared_ptr<std::string> text_;
+};
+AscendString::AscendString(const char *text) : text_(std::make_shared<std::string>(text == nullptr ? "" : text)) {}
+const char *AscendString::GetString() const { return text_ ? text_->c_str() : ""; }
 
 // Static initialisers of MindSpore's libraries fill the map that Instance() returns.
 class StatusFactory {
