@@ -141,6 +141,7 @@ def _versions(root):
     te.mkdir(parents=True)
     (te / "__init__.py").write_text((HERE / "te_version.py").read_text(encoding="utf-8").replace("VERSION", version),
                                     encoding="utf-8")
+    (root / "opp_kernel").mkdir()  # up to 2.7, its absence is an error
     (root / "compiler").mkdir()
     (root / "compiler/version.info").write_text(f"Version={version}\n", encoding="utf-8")
 

@@ -62,7 +62,8 @@ def wanted(mindspore):
         if path.is_relative_to(lib) and "ascend" in path.name:
             content = path.read_bytes()
             looked_up |= {name.decode() for name in LOOKED_UP.findall(content)}
-            libraries |= {name.decode() for name in OPENED.findall(content)}
+            opened = {name.decode() for name in OPENED.findall(content)}
+            libraries |= {name for name in opened if Path(name).name not in in_wheel}
     missing = {name for name in undefined - defined if not re.match(r"_?Py", name)}
     return Wanted(libraries, missing | looked_up)
 
