@@ -46,7 +46,7 @@ def _cache_folder():
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
     folder = base / "mindspore_tanhbw" / "ascend_sim"
     if any(word in str(folder) for word in UNUSABLE_IN_PATH):
-        folder = Path("/var/tmp") / f"mindspore_tanhbw-{os.getuid()}" / "ascend_sim"
+        folder = Path("/var/tmp") / f"mindspore_tanhbw_ascend_sim-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
     if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:

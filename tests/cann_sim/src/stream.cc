@@ -43,14 +43,14 @@ std::shared_ptr<Stream> &default_stream() {
   return *instance;
 }
 
-bool default_stream_used = false;
+std::atomic<bool> default_stream_used{false};
 
 }  // namespace
 
 std::shared_ptr<Stream> Stream::create() {
   static std::atomic<int> next{0};
   auto stream = std::shared_ptr<Stream>(new Stream(next++));
-  stream->worker_ = std::thread([s = stream.get()] { s->work(); });
+  stream->worker_ = std::thread([stream] { stream->work(); });
   return stream;
 }
 
@@ -132,7 +132,11 @@ void Stream::end(bool drop) {
     stop_ = true;
     todo_.notify_one();
   }
-  if (worker_.joinable()) worker_.join();
+  if (worker_.get_id() == std::this_thread::get_id()) {  // a callback destroys its own stream
+    worker_.detach();
+  } else if (worker_.joinable()) {
+    worker_.join();
+  }
 }
 
 void Stream::finish() { end(false); }
