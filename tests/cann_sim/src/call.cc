@@ -29,6 +29,7 @@ Registry &registry() {
 
 thread_local std::string recent_message;
 thread_local std::string returned_message;
+thread_local std::string null_reason;
 
 // One planned failure is CALL=STATUS or CALL=STATUS@N.
 bool plan_from_text(const std::string &text) {
@@ -109,6 +110,14 @@ const char *status_name(int status) {
     case ACL_ERROR_RT_AICORE_EXCEPTION: return "ACL_ERROR_RT_AICORE_EXCEPTION";
     default: return "status";
   }
+}
+
+void keep_null_reason() { null_reason = recent_message; }
+
+std::string take_null_reason() {
+  std::string reason;
+  reason.swap(null_reason);
+  return reason.empty() ? "null" : "null (" + reason + ")";
 }
 
 int fail(const std::string &call, int status, const char *format, ...) {

@@ -41,6 +41,10 @@ int fail(const std::string &call, int status, const char *format, ...) __attribu
 
 const char *status_name(int status);
 
+// A failed creation returns null, which some later call in this thread complains about: it can then say why.
+void keep_null_reason();
+std::string take_null_reason();
+
 }  // namespace sim
 
 #define SIM_CALL_COUNTED() ([](const char *name) -> int { static sim::Call &call = sim::Call::named(name); return call.enter(); }(__func__))
@@ -50,7 +54,10 @@ const char *status_name(int status);
   } while (0)
 #define SIM_CALL_POINTER()                                    \
   do {                                                        \
-    if (SIM_CALL_COUNTED()) return nullptr;                   \
+    if (SIM_CALL_COUNTED()) {                                 \
+      sim::keep_null_reason();                                \
+      return nullptr;                                         \
+    }                                                         \
   } while (0)
 
 #endif

@@ -28,26 +28,14 @@ struct Executor {
   size_t inputs;
   uint64_t workspace;
   std::atomic<bool> repeatable{false};
-  std::atomic<int> broken{0};  // the status of an address update that failed
+  std::atomic<int> broken{0};              // the status of an address update that failed
+  const char *broken_by = nullptr;         // and its call
 };
 
 Handles<Executor> &executors() {
   static auto *instance = new Handles<Executor>(kExecutors);
   return *instance;
 }
-
-// Marks the executor broken when the scope is left without yes().
-class BrokenUnless {
- public:
-  explicit BrokenUnless(Executor *executor) : executor_(executor) {}
-  ~BrokenUnless() {
-    if (executor_ != nullptr) executor_->broken = ACLNN_ERR_PARAM_INVALID;
-  }
-  void yes() { executor_ = nullptr; }
-
- private:
-  Executor *executor_;
-};
 
 uint64_t wanted_workspace() {
   static const uint64_t bytes = [] {
@@ -112,7 +100,7 @@ Plan &Plan::in(const aclTensor *tensor, const char *name) {
   auto found = find(tensor);
   if (!found) {
     reject(tensor == nullptr ? ACLNN_ERR_PARAM_NULLPTR : ACLNN_ERR_PARAM_INVALID, "%s is %s", name,
-           tensor == nullptr ? "null" : "not a live tensor");
+           tensor == nullptr ? take_null_reason().c_str() : "not a live tensor");
     return *this;
   }
   slots_.emplace_back(tensors_.size(), 1);
@@ -140,7 +128,7 @@ Plan &Plan::in(const aclTensorList *list, const char *name) {
   auto found = find(list);
   if (!found) {
     reject(list == nullptr ? ACLNN_ERR_PARAM_NULLPTR : ACLNN_ERR_PARAM_INVALID, "%s is %s", name,
-           list == nullptr ? "null" : "not a live list");
+           list == nullptr ? take_null_reason().c_str() : "not a live list");
     return *this;
   }
   slots_.emplace_back(tensors_.size(), found->tensors.size());
@@ -159,7 +147,7 @@ Plan &Plan::scalar(const aclScalar *scalar, const char *name, Scalar *value) {
   auto found = find(scalar);
   if (!found) {
     reject(scalar == nullptr ? ACLNN_ERR_PARAM_NULLPTR : ACLNN_ERR_PARAM_INVALID, "%s is %s", name,
-           scalar == nullptr ? "null" : "not a live scalar");
+           scalar == nullptr ? take_null_reason().c_str() : "not a live scalar");
     return *this;
   }
   *value = *found;
@@ -171,7 +159,7 @@ Plan &Plan::ints(const aclIntArray *array, const char *name, std::vector<int64_t
   auto found = find(array);
   if (!found) {
     reject(array == nullptr ? ACLNN_ERR_PARAM_NULLPTR : ACLNN_ERR_PARAM_INVALID, "%s is %s", name,
-           array == nullptr ? "null" : "not a live array");
+           array == nullptr ? take_null_reason().c_str() : "not a live array");
     return *this;
   }
   *values = *found;
@@ -250,7 +238,7 @@ aclnnStatus run(const char *name, void *workspace, uint64_t size, aclOpExecutor 
   int status = 0;
   if (executor->broken != 0) {
     // Callers may ignore the status of an address update: then the launch fails, instead of using an old address.
-    status = fail(name, executor->broken, "an address update of this executor failed");
+    status = fail(name, executor->broken, "%s failed for this executor", executor->broken_by);
   } else if (executor->workspace > 0 && workspace == nullptr) {
     status = fail(name, ACLNN_ERR_PARAM_NULLPTR, "the workspace is null, %llu bytes are needed",
                   static_cast<unsigned long long>(executor->workspace));
@@ -280,6 +268,33 @@ aclnnStatus run(const char *name, void *workspace, uint64_t size, aclOpExecutor 
   return queue_kernel(name, std::move(kernel), std::move(tensors), std::move(uses), stream);
 }
 
+namespace {
+
+int set_address(const char *call, Executor *executor, const void *handle, size_t index, const void *tensor_handle,
+                const std::shared_ptr<Tensor> &tensor, void *address) {
+  if (handle == nullptr || tensor_handle == nullptr) return fail(call, ACLNN_ERR_INNER_NULLPTR, "a null pointer");
+  if (executor == nullptr || !tensor) return fail(call, ACLNN_ERR_PARAM_INVALID, "the executor or the tensor is not live");
+  if (!executor->repeatable) return fail(call, ACLNN_ERR_PARAM_INVALID, "the executor is not repeatable");
+  if (index >= executor->slots.size()) {
+    return fail(call, ACLNN_ERR_PARAM_INVALID, "index %zu of %zu", index, executor->slots.size());
+  }
+  // CANN goes by the tensor, not by the index.
+  if (std::find(executor->tensors.begin(), executor->tensors.end(), tensor) == executor->tensors.end()) {
+    return fail(call, ACLNN_ERR_PARAM_INVALID, "the tensor is not one of the executor's");
+  }
+  tensor->data = address;
+  return ACLNN_SUCCESS;
+}
+
+int keep_failure(Executor *executor, const char *call, int status) {
+  if (executor != nullptr && status != 0) {
+    executor->broken_by = call;
+    executor->broken = status;
+  }
+  return status;
+}
+
+}  // namespace
 }  // namespace sim
 
 using sim::executors;
@@ -305,40 +320,27 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *handle) {
   return ACLNN_SUCCESS;
 }
 
+// The status is also kept in the executor: MindSpore does not look at it, and would launch on the old address.
+aclnnStatus aclSetTensorAddr(aclOpExecutor *handle, const size_t index, aclTensor *tensor, void *address) {
+  auto executor = executors().find(handle);
+  int status = SIM_CALL_COUNTED();
+  if (status == 0) status = sim::set_address(__func__, executor.get(), handle, index, tensor, sim::find(tensor), address);
+  return sim::keep_failure(executor.get(), __func__, status);
+}
+
 aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *handle, const size_t index, const size_t relative,
                                     aclTensorList *list, void *address) {
   auto executor = executors().find(handle);
-  sim::BrokenUnless updated{executor.get()};
-  SIM_CALL();
-  if (handle == nullptr || list == nullptr) return fail(__func__, ACLNN_ERR_INNER_NULLPTR, "a null pointer");
+  int status = SIM_CALL_COUNTED();
   auto tensors = sim::find(list);
-  if (!executor || !tensors) return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the executor or the list is not live");
-  if (index >= executor->slots.size() || relative >= tensors->tensors.size()) {
-    return fail(__func__, ACLNN_ERR_PARAM_INVALID, "index %zu, %zu is out of bounds", index, relative);
+  if (status == 0 && tensors && relative >= tensors->tensors.size()) {
+    status = fail(__func__, ACLNN_ERR_PARAM_INVALID, "index %zu of %zu in the list", relative, tensors->tensors.size());
   }
-  tensors->tensors[relative]->data = address;
-  updated.yes();
-  return ACLNN_SUCCESS;
-}
-
-aclnnStatus aclSetTensorAddr(aclOpExecutor *handle, const size_t index, aclTensor *tensor_handle, void *address) {
-  auto executor = executors().find(handle);
-  sim::BrokenUnless updated{executor.get()};
-  SIM_CALL();
-  if (handle == nullptr || tensor_handle == nullptr) return fail(__func__, ACLNN_ERR_INNER_NULLPTR, "a null pointer");
-  auto tensor = sim::find(tensor_handle);
-  if (!executor || !tensor) return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the executor or the tensor is not live");
-  if (!executor->repeatable) return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the executor is not repeatable");
-  if (index >= executor->slots.size()) {
-    return fail(__func__, ACLNN_ERR_PARAM_INVALID, "index %zu of %zu", index, executor->slots.size());
+  if (status == 0) {
+    status = sim::set_address(__func__, executor.get(), handle, index, list,
+                              tensors ? tensors->tensors[relative] : nullptr, address);
   }
-  // CANN goes by the tensor, not by the index.
-  if (std::find(executor->tensors.begin(), executor->tensors.end(), tensor) == executor->tensors.end()) {
-    return fail(__func__, ACLNN_ERR_PARAM_INVALID, "the tensor is not one of the executor's");
-  }
-  tensor->data = address;
-  updated.yes();
-  return ACLNN_SUCCESS;
+  return sim::keep_failure(executor.get(), __func__, status);
 }
 
 // The simulator's own: what is still alive; control.py wraps it.
