@@ -227,28 +227,34 @@ aclError aclrtDestroyStreamForce(aclrtStream handle) {
   return ACL_SUCCESS;
 }
 
+// A planned failure of these calls comes after the wait: what failed on a chip does not go on writing either.
+
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream handle, int32_t timeout) {
-  SIM_CALL();
+  const int injected = SIM_CALL_COUNTED();
   auto stream = sim::Stream::of(handle);
   if (!stream) return sim::no_stream(__func__, handle);
-  return stream->synchronize(__func__, timeout);
+  const int status = stream->synchronize(__func__, timeout);
+  return injected != 0 ? injected : status;
 }
 
 aclError aclrtSynchronizeStream(aclrtStream handle) {
-  SIM_CALL();
+  const int injected = SIM_CALL_COUNTED();
   auto stream = sim::Stream::of(handle);
   if (!stream) return sim::no_stream(__func__, handle);
-  return stream->synchronize(__func__);
+  const int status = stream->synchronize(__func__);
+  return injected != 0 ? injected : status;
 }
 
 aclError aclrtSynchronizeDevice() {
-  SIM_CALL();
-  return sim::synchronize_all(__func__);
+  const int injected = SIM_CALL_COUNTED();
+  const int status = sim::synchronize_all(__func__);
+  return injected != 0 ? injected : status;
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  SIM_CALL();
-  return sim::synchronize_all(__func__, timeout);
+  const int injected = SIM_CALL_COUNTED();
+  const int status = sim::synchronize_all(__func__, timeout);
+  return injected != 0 ? injected : status;
 }
 
 aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *status) {
@@ -336,7 +342,7 @@ aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStatus *stat
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent handle) {
-  SIM_CALL();
+  const int injected = SIM_CALL_COUNTED();
   auto event = sim::events().find(handle);
   if (!event) return sim::no_event(__func__, handle);
   uint64_t version;
@@ -345,7 +351,7 @@ aclError aclrtSynchronizeEvent(aclrtEvent handle) {
     version = event->recorded;
   }
   event->wait_for(version);
-  return ACL_SUCCESS;
+  return injected;
 }
 
 aclError aclrtEventElapsedTime(float *ms, aclrtEvent start_handle, aclrtEvent end_handle) {
