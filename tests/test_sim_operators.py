@@ -44,6 +44,7 @@ ELEMENTWISE = {
     "aclnnTanhBackward": (2, lambda dy, y: dy * (1 - y * y), -3, 3, None),
     "aclnnNeg": (1, np.negative, -3, 3, None),
     "aclnnAbs": (1, np.abs, -3, 3, None),
+    "aclnnSign": (1, np.sign, -3, 3, None),
     "aclnnRelu": (1, lambda x: np.maximum(x, 0), -3, 3, None),
     "aclnnExp": (1, np.exp, -3, 3, None),
     "aclnnLog": (1, np.log, 1.1, 9, None),
@@ -207,6 +208,10 @@ def test_the_remaining_elementwise_operators_equal_numpy(cann):
     close(out.numpy(), np.where(x > 0.25, dy, 0))
     cann.run("aclnnSWhere", cann.tensor(x > 0), cann.tensor(x), cann.tensor(dy), out)
     close(out.numpy(), np.where(x > 0, x, dy))
+    low, high = cann.scalar(-0.5, np.float32), cann.scalar(0.75, np.float32)
+    for limits in ((low, high), (low, None), (None, high)):
+        cann.run("aclnnClamp", cann.tensor(x), *limits, out)
+        close(out.numpy(), np.clip(x, -0.5 if limits[0] else -9, 0.75 if limits[1] else 9))
     tensor = cann.tensor(x)
     cann.run("aclnnInplaceTanh", tensor)
     close(tensor.numpy(), np.tanh(x.astype(np.float64)))
@@ -304,6 +309,20 @@ def test_softmax_and_its_gradients_equal_numpy(cann, axis):
     close(out.numpy(), dy - np.exp(log_y.astype(np.float64)) * dy.astype(np.float64).sum(axis, keepdims=True))
 
 
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+def test_the_mean_squared_error_and_its_gradient_equal_numpy(cann, reduction):
+    x, y = numbers(3, 4), numbers(3, 4)
+    errors = (x.astype(np.float64) - y) ** 2
+    expected = np.asarray([errors, errors.mean(), errors.sum()][reduction])
+    out = cann.tensor(np.zeros(expected.shape, np.float32))
+    cann.run("aclnnMseLoss", cann.tensor(x), cann.tensor(y), reduction, out)
+    close(out.numpy(), expected)
+    dy = numbers(*expected.shape)
+    out = cann.tensor(np.zeros((3, 4), np.float32))
+    cann.run("aclnnMseLossBackward", cann.tensor(np.asarray(dy)), cann.tensor(x), cann.tensor(y), reduction, out)
+    close(out.numpy(), 2 * (x.astype(np.float64) - y) * dy / (12 if reduction == 1 else 1))
+
+
 def test_operators_that_move_elements_equal_numpy(cann):
     x = numbers(2, 3)
     out = cann.tensor(np.zeros((2, 4, 9), np.float32))
@@ -317,6 +336,13 @@ def test_operators_that_move_elements_equal_numpy(cann):
     out = cann.tensor(np.zeros((2, 6, 4), np.float32))
     cann.run("aclnnCat", list(map(cann.tensor, parts)), 1, out)
     close(out.numpy(), np.concatenate(parts, 1))
+    pieces = [cann.tensor(np.zeros_like(part)) for part in parts]
+    cann.run("aclnnSplitWithSize", cann.tensor(np.concatenate(parts, 1)), [1, 3, 2], 1, pieces)
+    for piece, part in zip(pieces, parts):
+        close(piece.numpy(), part)
+    out = cann.tensor(np.zeros((4, 2, 3), np.float32))
+    cann.run("aclnnExpand", cann.tensor(x), [4, 2, 3], out)
+    close(out.numpy(), np.broadcast_to(x, (4, 2, 3)))
     labels = np.array([2, 0, 1, 5], np.int32)
     out = cann.tensor(np.zeros((4, 3), np.float32))
     on, off = cann.tensor(np.array([2], np.float32)), cann.tensor(np.array([-1], np.float32))
@@ -355,6 +381,16 @@ def aclop_cases():
         "ReduceMeanD": ([x], {"axes": [0], "keep_dims": True}, [x.mean(0, dtype=np.float64, keepdims=True)]),
         "ReduceSum": ([x, np.array([0])], {"keep_dims": False}, [x.sum(0, dtype=np.float64)]),
         "ReduceSumD": ([x], {"axes": [1], "keep_dims": False}, [x.sum(1, dtype=np.float64)]),
+        "Add": ([x, y], {}, [x + y]),
+        "IsNan": ([np.where(x > 0, np.float32(np.nan), x)], {}, [x > 0]),
+        "SqrtGrad": ([y, x], {}, [x / (2 * y)]),
+        "ArgMaxV2": ([x, np.array([1])], {}, [x.argmax(1)]),
+        "Pack": ([x, y], {"axis": 1, "N": 2}, [np.stack([x, y], 1)]),
+        "Split": ([np.array(1), x], {"num_split": 2}, [x[:, :2], x[:, 2:]]),
+        "Unpack": ([x], {"axis": 0, "num": 3}, list(x)),
+        "UnsortedSegmentSum": ([x, np.array([1, -1, 1]), np.array(2)], {}, [np.stack([0 * x[0], x[0] + x[2]])]),
+        "FillV2": ([np.array([2, 3]), np.float32(4.5).reshape(())], {}, [np.full((2, 3), 4.5)]),
+        "GatherV2": ([x, np.array([[3, 0], [1, 1]]), np.array(1)], {}, [x[:, [[3, 0], [1, 1]]]]),
         "OneHot": ([np.array([1, 2]), np.array(3), np.float32([5]).reshape(1), np.float32([7]).reshape(1)], {"axis": -1},
                    [np.array([[7, 5, 7], [7, 7, 5]])]),
     }

@@ -13,6 +13,8 @@
 // Their layout is part of the interface: Operator has a virtual table and one pointer, StatusFactory only its map.
 namespace ge {
 
+enum DataType : int;
+
 struct OperatorImpl {
   std::string type;
 };
@@ -28,6 +30,9 @@ class Operator {
   uint32_t GetAttr(const char *name, int64_t &value) const;
   uint32_t GetAttr(const char *name, int32_t &value) const;
   uint32_t GetAttr(const char *name, float &value) const;
+  uint32_t GetAttr(const char *name, DataType &value) const;
+  uint32_t GetAttr(const char *name, std::vector<DataType> &value) const;
+  uint32_t GetAttr(const char *name, std::vector<std::vector<int64_t>> &value) const;
   uint32_t GetAttr(const char *name, std::vector<int64_t> &value) const;
   uint32_t GetAttr(const char *name, std::vector<int32_t> &value) const;
   uint32_t GetAttr(const char *name, std::vector<float> &value) const;
@@ -43,6 +48,9 @@ uint32_t Operator::GetAttr(const char *, bool &) const { return kNoSuchAttribute
 uint32_t Operator::GetAttr(const char *, int64_t &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const char *, int32_t &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const char *, float &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, DataType &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, std::vector<DataType> &) const { return kNoSuchAttribute; }
+uint32_t Operator::GetAttr(const char *, std::vector<std::vector<int64_t>> &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const char *, std::vector<int64_t> &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const char *, std::vector<int32_t> &) const { return kNoSuchAttribute; }
 uint32_t Operator::GetAttr(const char *, std::vector<float> &) const { return kNoSuchAttribute; }

@@ -142,6 +142,13 @@ Plan &Plan::in(const aclTensorList *list, const char *name) {
   return *this;
 }
 
+Plan &Plan::out(const aclTensorList *list, const char *name) {
+  const size_t inputs = inputs_;
+  in(list, name);
+  inputs_ = inputs;
+  return *this;
+}
+
 Plan &Plan::scalar(const aclScalar *scalar, const char *name, Scalar *value) {
   if (!ok()) return *this;
   auto found = find(scalar);

@@ -27,6 +27,7 @@ class Plan {
   // Null is allowed; the kernel then sees a tensor with undefined dtype.
   Plan &optional_in(const aclTensor *tensor, const char *name);
   Plan &in(const aclTensorList *list, const char *name);
+  Plan &out(const aclTensorList *list, const char *name);
   Plan &scalar(const aclScalar *scalar, const char *name, Scalar *value);
   Plan &ints(const aclIntArray *array, const char *name, std::vector<int64_t> *values);
 

@@ -117,6 +117,110 @@ void one_hot(const AclopCall &call) {
   write(call.out[0], result);
 }
 
+// x, axis; the first of equal ones
+void arg_max(const AclopCall &call) {
+  const auto x = read<double>(call.in[0]);
+  const Lines lines(call.in[0].shape, read<int64_t>(call.in[1]).at(0));
+  std::vector<int64_t> places;
+  lines.each([&](int64_t start, int64_t step) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < lines.length; ++k) {
+      if (x[start + k * step] > x[start + best * step]) best = k;
+    }
+    places.push_back(best);
+  });
+  write(call.out[0], places);
+}
+
+int64_t integer_of(const AclopCall &call, const char *name, int64_t otherwise) {
+  auto it = call.attributes.find(name);
+  return it == call.attributes.end() ? otherwise : it->second.integer;
+}
+
+// Copies a piece to or from its place along an axis of the whole, and returns where the next piece begins.
+int64_t piece_end(Tensor *piece_of_whole, const Tensor &whole, int64_t axis, int64_t begin, int64_t length) {
+  *piece_of_whole = whole;
+  piece_of_whole->shape[axis] = length;
+  piece_of_whole->offset += begin * whole.strides[axis];
+  return begin + length;
+}
+
+// All inputs stacked along a new axis.
+void pack(const AclopCall &call) {
+  const Tensor &whole = call.out[0];
+  int64_t axis = integer_of(call, "axis", 0), begin = 0;
+  if (axis < 0) axis += static_cast<int64_t>(whole.shape.size());
+  for (const Tensor &in : call.in) {
+    Tensor piece, thick = in;
+    begin = piece_end(&piece, whole, axis, begin, 1);
+    thick.shape.insert(thick.shape.begin() + axis, 1);
+    thick.strides.insert(thick.strides.begin() + axis, 0);
+    elementwise<1>([](auto x) { return x; })({thick, piece});
+  }
+}
+
+// axis, x; as many equal pieces as there are outputs
+void split(const AclopCall &call) {
+  const Tensor &whole = call.in[1];
+  int64_t axis = read<int64_t>(call.in[0]).at(0), begin = 0;
+  if (axis < 0) axis += static_cast<int64_t>(whole.shape.size());
+  for (const Tensor &out : call.out) {
+    Tensor piece;
+    begin = piece_end(&piece, whole, axis, begin, out.shape.at(axis));
+    elementwise<1>([](auto x) { return x; })({piece, out});
+  }
+}
+
+// One output per element along the axis, which goes.
+void unpack(const AclopCall &call) {
+  int64_t axis = integer_of(call, "axis", 0), begin = 0;
+  if (axis < 0) axis += static_cast<int64_t>(call.in[0].shape.size());
+  for (const Tensor &out : call.out) {
+    Tensor piece;
+    begin = piece_end(&piece, call.in[0], axis, begin, 1);
+    piece.shape.erase(piece.shape.begin() + axis);
+    piece.strides.erase(piece.strides.begin() + axis);
+    elementwise<1>([](auto x) { return x; })({piece, out});
+  }
+}
+
+// x, segment of each of its first rows, number of segments
+void segment_sum(const AclopCall &call) {
+  const auto x = read<double>(call.in[0]);
+  const auto segments = read<int64_t>(call.in[1]);
+  std::vector<double> sums(call.out[0].count(), 0.0);
+  const size_t inner = segments.empty() ? 0 : x.size() / segments.size();
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i] < 0) continue;  // belongs nowhere
+    for (size_t k = 0; k < inner; ++k) sums.at(segments[i] * inner + k) += x[i * inner + k];
+  }
+  write(call.out[0], sums);
+}
+
+// x, indices, axis: rows along the axis
+void gather(const AclopCall &call) {
+  if (integer_of(call, "batch_dims", 0) != 0) throw std::runtime_error("GatherV2 with batch_dims is not simulated");
+  const auto places = read<int64_t>(call.in[1]);
+  int64_t axis = read<int64_t>(call.in[2]).at(0);
+  const Lines lines(call.in[0].shape, axis);
+  const auto count = static_cast<int64_t>(places.size());
+  with_compute(compute_of(call.in[0].dtype), [&](auto example) {
+    using C = decltype(example);
+    const auto x = read<C>(call.in[0]);
+    std::vector<C> result(call.out[0].count());
+    for (int64_t o = 0; o < lines.outer; ++o) {
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t place = places[k] < 0 ? places[k] + lines.length : places[k];
+        if (place < 0 || place >= lines.length) throw std::runtime_error("an index is out of range");
+        for (int64_t i = 0; i < lines.inner; ++i) {
+          result.at((o * count + k) * lines.inner + i) = x[(o * lines.length + place) * lines.inner + i];
+        }
+      }
+    }
+    write(call.out[0], result);
+  });
+}
+
 // One element of an input that holds a scalar.
 double scalar_of(const Tensor &tensor) { return read<double>(tensor).at(0); }
 
@@ -208,7 +312,17 @@ const std::map<std::string, AclopKernel> &aclop_table() {
     {"RealDiv", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x / y; }, Compute::kFloat); }},
     {"OnesLike", [](const AclopCall &c) { map<1>(c, [](auto x) { return decltype(x)(1); }); }},
     {"ZerosLike", [](const AclopCall &c) { map<1>(c, [](auto x) { return decltype(x)(0); }); }},
+    {"Add", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x + y; }); }},
+    {"IsNan", [](const AclopCall &c) { map<1>(c, [](auto x) { return x != x; }); }},
+    {"SqrtGrad", [](const AclopCall &c) { map<2>(c, [](auto y, auto dy) { return dy / (2 * y); }, Compute::kFloat); }},
     {"AddN", add_n},
+    {"ArgMaxV2", arg_max},
+    {"Pack", pack},
+    {"Split", split},
+    {"Unpack", unpack},
+    {"UnsortedSegmentSum", segment_sum},
+    {"FillV2", [](const AclopCall &c) { elementwise<1>([](auto x) { return x; })({c.in[1], c.out[0]}); }},
+    {"GatherV2", gather},
     {"OneHot", one_hot},
     {"BiasAdd", bias_add},
     {"BiasAddGrad", bias_add_grad},

@@ -66,6 +66,7 @@ Compute compute_with(const Scalar &scalar) { return scalar.is_integer() ? Comput
 
 UNARY(aclnnNeg, Compute::kInteger, -x)
 UNARY(aclnnAbs, Compute::kInteger, x < 0 ? -x : x)
+UNARY(aclnnSign, Compute::kInteger, x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : x)
 UNARY(aclnnRelu, Compute::kInteger, x > 0 ? x : decltype(x)(0))
 UNARY(aclnnExp, Compute::kFloat, std::exp(x))
 UNARY(aclnnLog, Compute::kFloat, std::log(x))
@@ -191,6 +192,23 @@ SIM_OPERATOR(aclnnThresholdBackward, const aclTensor *grad_output, const aclTens
   plan.in(grad_output, "gradOutput").in(self, "self").scalar(threshold, "threshold", &limit).out(out, "out");
   return sim::launch_elementwise<2>(
     plan, [limit](auto dy, auto x) { return x > limit.as<decltype(x)>() ? dy : decltype(dy)(0); });
+}
+
+// Either limit may be null, which is no limit.
+SIM_OPERATOR(aclnnClamp, const aclTensor *self, const aclScalar *low, const aclScalar *high, aclTensor *out) {
+  SIM_PLAN(plan);
+  Scalar from, to;
+  plan.in(self, "self");
+  if (low != nullptr) plan.scalar(low, "clipValueMin", &from);
+  if (high != nullptr) plan.scalar(high, "clipValueMax", &to);
+  plan.out(out, "out");
+  const bool has_low = low != nullptr, has_high = high != nullptr;
+  return sim::launch_elementwise<1>(plan, [=](auto x) {
+    using C = decltype(x);
+    if (has_low && x < from.as<C>()) x = from.as<C>();
+    if (has_high && x > to.as<C>()) x = to.as<C>();
+    return x;
+  });
 }
 
 SIM_OPERATOR(aclnnSWhere, const aclTensor *condition, const aclTensor *self, const aclTensor *other, aclTensor *out) {

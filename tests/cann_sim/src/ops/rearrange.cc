@@ -89,6 +89,46 @@ SIM_OPERATOR(aclnnCat, const aclTensorList *tensors, int64_t dim, aclTensor *out
   });
 }
 
+SIM_OPERATOR(aclnnSplitWithSize, const aclTensor *self, const aclIntArray *sizes, int64_t dim, aclTensorList *out) {
+  SIM_PLAN(plan);
+  std::vector<int64_t> lengths;
+  plan.in(self, "self").ints(sizes, "splitSize", &lengths).out(out, "out");
+  if (plan.ok()) {
+    const sim::Shape &whole = plan.tensor(0).shape;
+    if (!sim::axis_in_range(whole, dim) || whole.empty() || lengths.size() != plan.outputs()) {
+      return plan.reject(ACLNN_ERR_PARAM_INVALID, "the axis or the number of pieces is wrong");
+    }
+    if (dim < 0) dim += static_cast<int64_t>(whole.size());
+    int64_t sum = 0;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      sim::Shape piece = whole;
+      piece[dim] = lengths[i];
+      sum += lengths[i];
+      if (plan.tensor(1 + i).shape != piece) return plan.reject(ACLNN_ERR_PARAM_INVALID, "a piece has the wrong shape");
+    }
+    if (sum != whole[dim]) plan.reject(ACLNN_ERR_PARAM_INVALID, "the pieces are not the whole");
+  }
+  return plan.launch([dim](const sim::Tensors &t) {
+    sim::Tensor piece = t[0];
+    for (size_t i = 1; i < t.size(); ++i) {
+      piece.shape[dim] = t[i].shape[dim];
+      sim::elementwise<1>([](auto x) { return x; })({piece, t[i]});
+      piece.offset += t[i].shape[dim] * piece.strides[dim];
+    }
+  });
+}
+
+SIM_OPERATOR(aclnnExpand, const aclTensor *self, const aclIntArray *size, aclTensor *out) {
+  SIM_PLAN(plan);
+  std::vector<int64_t> shape;
+  plan.in(self, "self").ints(size, "size", &shape).out(out, "out");
+  if (plan.ok() && !sim::broadcasts_to(plan.tensor(0).shape, plan.tensor(1).shape)) {
+    plan.reject(ACLNN_ERR_PARAM_INVALID, "shape %s does not broadcast to %s",
+                sim::to_text(plan.tensor(0).shape).c_str(), sim::to_text(plan.tensor(1).shape).c_str());
+  }
+  return plan.launch(sim::elementwise<1>([](auto x) { return x; }));
+}
+
 SIM_OPERATOR(aclnnOneHot, const aclTensor *self, int64_t classes, const aclTensor *on, const aclTensor *off, int64_t axis,
              aclTensor *out) {
   SIM_PLAN(plan);
