@@ -389,7 +389,7 @@ def aclop_cases():
         "Split": ([np.array(1), x], {"num_split": 2}, [x[:, :2], x[:, 2:]]),
         "Unpack": ([x], {"axis": 0, "num": 3}, list(x)),
         "UnsortedSegmentSum": ([x, np.array([1, -1, 1]), np.array(2)], {}, [np.stack([0 * x[0], x[0] + x[2]])]),
-        "FillV2": ([np.array([2, 3]), np.float32(4.5).reshape(())], {}, [np.full((2, 3), 4.5)]),
+        "Fill": ([np.array([2, 3]), np.float32(4.5).reshape(())], {}, [np.full((2, 3), 4.5)]),
         "GatherV2": ([x, np.array([[3, 0], [1, 1]]), np.array(1)], {}, [x[:, [[3, 0], [1, 1]]]]),
         "OneHot": ([np.array([1, 2]), np.array(3), np.float32([5]).reshape(1), np.float32([7]).reshape(1)], {"axis": -1},
                    [np.array([[7, 5, 7], [7, 7, 5]])]),

@@ -321,7 +321,7 @@ const std::map<std::string, AclopKernel> &aclop_table() {
     {"Split", split},
     {"Unpack", unpack},
     {"UnsortedSegmentSum", segment_sum},
-    {"FillV2", [](const AclopCall &c) { elementwise<1>([](auto x) { return x; })({c.in[1], c.out[0]}); }},
+    {"Fill", [](const AclopCall &c) { elementwise<1>([](auto x) { return x; })({c.in[1], c.out[0]}); }},
     {"GatherV2", gather},
     {"OneHot", one_hot},
     {"BiasAdd", bias_add},
