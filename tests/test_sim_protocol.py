@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -457,8 +458,6 @@ def test_a_warm_start_builds_nothing():
 
 
 def test_several_processes_that_start_at_once_build_once(tmp_path):
-    import os
-
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     children = [subprocess.Popen([sys.executable, HERE / "cann_sim/run.py", "--", sys.executable, "-c",
                                   "import ctypes, os; ctypes.CDLL(os.environ['CANN_SIM_LIBRARY'])"], env=env)
@@ -470,11 +469,18 @@ def test_several_processes_that_start_at_once_build_once(tmp_path):
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
-    import os
-
     cache = tmp_path / "mindspore_tanhbw" / "ascend_sim"
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     done = subprocess.run([sys.executable, HERE / "cann_sim/run.py", "--", "true"], capture_output=True, text=True,
                           env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
     assert done.returncode != 0 and "can be written by others" in done.stderr
+
+
+def test_device_memory_has_the_size_that_the_environment_says():
+    env = environment(base={**os.environ, "CANN_SIM_MEMORY": "4096", "CANN_SIM_FAIL": "aclInit=1"})
+    assert "CANN_SIM_FAIL" not in env  # options of an outer run end with it
+    done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(HERE)!r})\n" + START +
+                           "cann.malloc(4000)\ntry:\n    cann.malloc(97)\nexcept RuntimeError as e:\n    sys.exit(str(e))"],
+                          env=env, capture_output=True, text=True)
+    assert done.returncode == 1 and "207001" in done.stderr

@@ -22,8 +22,8 @@ def environment(trace=None, soc=None, fail=(), workspace=None, base=None):
     """
     root = cann_root()
     env = dict(os.environ if base is None else base)
-    for name in [name for name in env if name.startswith("CANN_SIM_")]:
-        del env[name]
+    for name in ("CANN_SIM_TRACE", "CANN_SIM_SOC", "CANN_SIM_FAIL", "CANN_SIM_WORKSPACE"):
+        env.pop(name, None)
     env["ASCEND_HOME_PATH"] = env["ASCEND_TOOLKIT_HOME"] = str(root)
     env["ASCEND_OPP_PATH"] = str(root / "opp")
     env["CANN_SIM_LIBRARY"] = str(root / "lib64/libcann_sim.so")
