@@ -1,0 +1,40 @@
+"""What the commands share: device, modes, tables."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import os
+from typing import Iterator, List, Sequence
+
+import mindspore
+
+
+class UserError(Exception):
+    """Something that the user can mend: one line, exit code 2."""
+
+
+def use_device(name: str) -> str:
+    """Set the device target and return its name."""
+    # Without CANN in the environment the operator has no kernel there, and MindSpore reports libraries it cannot load.
+    ascend = "ASCEND_OPP_PATH" in os.environ and mindspore.hal.is_available("Ascend")
+    if name == "Ascend" and not ascend:
+        raise UserError("no Ascend device is usable here; use --device CPU.")
+    target = ("Ascend" if ascend else "CPU") if name == "auto" else name
+    mindspore.set_device(target)
+    return target
+
+
+def modes(wanted: str) -> Iterator[str]:
+    """Set MindSpore's mode to each of the wanted ones in turn."""
+    for name, value in (("pynative", mindspore.PYNATIVE_MODE), ("graph", mindspore.GRAPH_MODE)):
+        if wanted in (name, "both"):
+            mindspore.set_context(mode=value, jit_config={"jit_level": "O0"})
+            yield name
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Columns as wide as what stands in them, all but the first aligned right."""
+    lines: List[List[str]] = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))
+        print("  ".join([line[0].ljust(widths[0]), *rest]))
