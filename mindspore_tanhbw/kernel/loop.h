@@ -7,29 +7,37 @@
 #include "formula.h"
 #include "paths.h"
 
-// A lane type L tells how kCount elements of kSize bytes are loaded into a register of its compute type, narrowed back
-// and stored (Store leaves them in the cache, Stream goes past it and wants an aligned address); Quiet turns every NaN
-// into the one quiet NaN, because which operand's NaN survives a product is the compiler's choice.
+// A lane type L tells how kCount elements of kSize bytes are loaded into a register of the type they are computed in, and
+// how they are narrowed back and stored, at any alignment; some can Stream a whole aligned line past the cache. Odd
+// elements at the ends are left to the portable path, whose results are the same bits. Quiet turns every NaN into the one
+// quiet NaN, because which operand's NaN survives a product is the compiler's choice.
+template <class L>
+static inline auto Lane(const char *g, const char *y) {
+  return L::Narrow(L::Quiet(TanhGrad(L::Load(g), L::Load(y), L::One())));
+}
+
 template <class L>
 static inline void Loop(const char *g, const char *y, char *out, int64_t n, bool stream) {
   constexpr int64_t kStep = L::kCount * L::kSize;
-  if (stream) {
-    const int64_t head = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(out) % kLine) / L::kSize;
-    L::Rest(g, y, out, head, false);
-    g += head * L::kSize;
-    y += head * L::kSize;
-    out += head * L::kSize;
-    n -= head;
-    for (; n >= L::kCount; n -= L::kCount, g += kStep, y += kStep, out += kStep) {
-      L::Stream(out, L::Quiet(TanhGrad(L::Load(g), L::Load(y), L::One())));
-    }
-    L::Fence();
-  } else {
-    for (; n >= L::kCount; n -= L::kCount, g += kStep, y += kStep, out += kStep) {
-      L::Store(out, L::Quiet(TanhGrad(L::Load(g), L::Load(y), L::One())));
+  if constexpr (L::kStreams) {
+    if (stream) {
+      constexpr int64_t kSteps = kLine / kStep;
+      const int64_t head = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(out) % kLine) / L::kSize;
+      kPortablePath.kernels[L::kDtype](g, y, out, head, false);
+      g += head * L::kSize;
+      y += head * L::kSize;
+      out += head * L::kSize;
+      n -= head;
+      for (; n >= kSteps * L::kCount; n -= kSteps * L::kCount, g += kLine, y += kLine, out += kLine) {
+        decltype(Lane<L>(g, y)) line[kSteps];
+        for (int64_t i = 0; i < kSteps; ++i) line[i] = Lane<L>(g + i * kStep, y + i * kStep);
+        L::Stream(out, line);
+      }
+      L::Fence();
     }
   }
-  L::Rest(g, y, out, n, false);
+  for (; n >= L::kCount; n -= L::kCount, g += kStep, y += kStep, out += kStep) L::Store(out, Lane<L>(g, y));
+  if constexpr (L::kCount > 1) kPortablePath.kernels[L::kDtype](g, y, out, n, false);
 }
 
 #endif  // TANHBW_LOOP_H_

@@ -16,7 +16,23 @@
 
 namespace {
 
-struct Double8 {
+__m256i Load32(const char *p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)); }
+
+struct Stores {
+  static constexpr bool kStreams = true;
+  static void Store(char *p, __m256i v) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v); }
+  static void Store(char *p, __m512i v) { _mm512_storeu_si512(p, v); }
+  static void Stream(char *p, const __m512i (&line)[1]) {
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(p), line[0]);
+  }
+  static void Stream(char *p, const __m256i (&line)[2]) {
+    _mm256_stream_si256(reinterpret_cast<__m256i *>(p), line[0]);
+    _mm256_stream_si256(reinterpret_cast<__m256i *>(p) + 1, line[1]);
+  }
+  static void Fence() { _mm_sfence(); }
+};
+
+struct InDouble : Stores {
   using V = __m512d;
   static constexpr int64_t kCount = 8;
   static V One() { return _mm512_set1_pd(1); }
@@ -24,10 +40,9 @@ struct Double8 {
     const V nan = _mm512_castsi512_pd(_mm512_set1_epi64(0x7ff8000000000000));
     return _mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), nan);
   }
-  static void Fence() { _mm_sfence(); }
 };
 
-struct Float16Lanes {
+struct InFloat : Stores {
   using V = __m512;
   static constexpr int64_t kCount = 16;
   static V One() { return _mm512_set1_ps(1); }
@@ -35,47 +50,35 @@ struct Float16Lanes {
     const V nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000));
     return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
   }
-  static void Fence() { _mm_sfence(); }
 };
 
-// What is left over at the ends goes through the portable path, whose results are the same bits.
-template <int dtype>
-void PortableRest(const char *g, const char *y, char *out, int64_t n, bool stream) {
-  kPortablePath.kernels[dtype](g, y, out, n, stream);
-}
-
-struct Float64 : Double8 {
+struct Float64 : InDouble {
+  static constexpr int kDtype = kTanhbwFloat64;
   static constexpr int64_t kSize = 8;
-  static constexpr Kernel Rest = PortableRest<kTanhbwFloat64>;
   static V Load(const char *p) { return _mm512_loadu_pd(p); }
-  static void Store(char *p, V v) { _mm512_storeu_pd(p, v); }
-  static void Stream(char *p, V v) { _mm512_stream_pd(reinterpret_cast<double *>(p), v); }
+  static __m512i Narrow(V v) { return _mm512_castpd_si512(v); }
 };
 
-struct Float32 : Double8 {
+struct Float32 : InDouble {
+  static constexpr int kDtype = kTanhbwFloat32;
   static constexpr int64_t kSize = 4;
-  static constexpr Kernel Rest = PortableRest<kTanhbwFloat32>;
   static V Load(const char *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(reinterpret_cast<const float *>(p))); }
-  static void Store(char *p, V v) { _mm256_storeu_ps(reinterpret_cast<float *>(p), _mm512_cvtpd_ps(v)); }
-  static void Stream(char *p, V v) { _mm256_stream_ps(reinterpret_cast<float *>(p), _mm512_cvtpd_ps(v)); }
+  static __m256i Narrow(V v) { return _mm256_castps_si256(_mm512_cvtpd_ps(v)); }
 };
 
-__m256i LoadBits(const char *p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)); }
-void StoreBits(char *p, __m256i v) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v); }
-void StreamBits(char *p, __m256i v) { _mm256_stream_si256(reinterpret_cast<__m256i *>(p), v); }
-
-struct Float16 : Float16Lanes {
+struct Float16 : InFloat {
+  static constexpr int kDtype = kTanhbwFloat16;
   static constexpr int64_t kSize = 2;
-  static constexpr Kernel Rest = PortableRest<kTanhbwFloat16>;
+  static V Load(const char *p) { return _mm512_cvtph_ps(Load32(p)); }
   static __m256i Narrow(V v) { return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-  static V Load(const char *p) { return _mm512_cvtph_ps(LoadBits(p)); }
-  static void Store(char *p, V v) { StoreBits(p, Narrow(v)); }
-  static void Stream(char *p, V v) { StreamBits(p, Narrow(v)); }
 };
 
-struct BFloat16 : Float16Lanes {
+struct BFloat16 : InFloat {
+  static constexpr int kDtype = kTanhbwBFloat16;
   static constexpr int64_t kSize = 2;
-  static constexpr Kernel Rest = PortableRest<kTanhbwBFloat16>;
+  static V Load(const char *p) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(Load32(p)), 16));
+  }
   // Rounded as in the portable path.
   static __m256i Narrow(V v) {
     const __m512i bits = _mm512_castps_si512(v);
@@ -83,11 +86,6 @@ struct BFloat16 : Float16Lanes {
     const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
     return _mm512_cvtepi32_epi16(_mm512_srli_epi32(sum, 16));
   }
-  static V Load(const char *p) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(LoadBits(p)), 16));
-  }
-  static void Store(char *p, V v) { StoreBits(p, Narrow(v)); }
-  static void Stream(char *p, V v) { StreamBits(p, Narrow(v)); }
 };
 
 bool Supported() { return __builtin_cpu_supports("avx512f"); }

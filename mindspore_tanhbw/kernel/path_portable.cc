@@ -57,45 +57,46 @@ struct BFloat16 {
   }
 };
 
+// Without branches, which would keep compilers from vectorising the loop.
 struct Float16 {
   using Stored = uint16_t;
   using Computed = float;
 
   // The fields of a float16, moved to where float32 has them, are the value divided by 2^112, subnormals included.
   static float Widen(uint16_t bits) {
-    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-    const uint32_t fields = static_cast<uint32_t>(bits & 0x7fff) << 13;
-    const uint32_t finite = BitCast<uint32_t>(BitCast<float>(fields) * 0x1p112f);
-    return BitCast<float>(sign | (fields >= 0x0f800000 ? fields | 0x7f800000 : finite));
+    const int32_t sign = static_cast<int32_t>(bits & 0x8000u) << 16;
+    const int32_t fields = (bits & 0x7fff) << 13;
+    const int32_t infinite = fields >= 0x0f800000 ? 0x7f800000 : 0;
+    return BitCast<float>(sign | infinite | BitCast<int32_t>(BitCast<float>(fields) * 0x1p112f));
   }
 
-  // Normal results round as in BFloat16, subnormal ones by adding a float32 whose last bit is worth the last bit of a
-  // subnormal float16.
+  // Adding 2^13 times the power of two below the value leaves 11 significant bits, rounded to nearest even. From 2^-14
+  // down, subnormal float16 keep that power's spacing. 2^16 and more become 2^16, whose fields are infinity's.
   static uint16_t Narrow(float v) {
-    const uint32_t bits = BitCast<uint32_t>(v);
-    const uint32_t sign = bits >> 16 & 0x8000;
-    const uint32_t magnitude = bits & 0x7fffffff;
-    const uint32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-    const uint32_t subnormal = BitCast<uint32_t>(BitCast<float>(magnitude) + 0.5f) - 0x3f000000;
-    uint32_t result = magnitude < 0x38800000 ? subnormal : normal;
-    result = magnitude >= 0x477ff000 ? 0x7c00 : result;  // rounds to 2^16 or more
-    result = magnitude > 0x7f800000 ? 0x7e00 : result;
-    return static_cast<uint16_t>(sign | result);
+    constexpr int32_t kLeast = 113 << 23, kShift = 13 << 23, kMost = 143 << 23, kInfinity = 255 << 23;
+    const int32_t bits = BitCast<int32_t>(v);
+    const int32_t magnitude = bits & 0x7fffffff;
+    const int32_t bounded = magnitude < kMost ? magnitude : kMost;
+    const int32_t power = (bounded & kInfinity) > kLeast ? bounded & kInfinity : kLeast;
+    const int32_t rounded = BitCast<int32_t>(BitCast<float>(bounded) + BitCast<float>(power + kShift));
+    const int32_t nan = magnitude > kInfinity ? 0x200 : 0;
+    const int32_t fields = ((power - kLeast) >> 13) + (rounded - power - kShift);
+    return static_cast<uint16_t>((bits >> 16 & 0x8000) | fields | nan);
   }
 };
 
 template <class E>
 struct Scalar {
   using V = typename E::Computed;
+  using Stored = typename E::Stored;
   static constexpr int64_t kCount = 1;
-  static constexpr int64_t kSize = sizeof(typename E::Stored);
+  static constexpr int64_t kSize = sizeof(Stored);
+  static constexpr bool kStreams = false;
   static V One() { return 1; }
-  static V Load(const char *p) { return E::Widen(Read<typename E::Stored>(p)); }
+  static V Load(const char *p) { return E::Widen(Read<Stored>(p)); }
   static V Quiet(V v) { return ::Quiet(v); }
-  static void Store(char *p, V v) { Write(p, E::Narrow(v)); }
-  static void Stream(char *p, V v) { Store(p, v); }
-  static void Fence() {}
-  static void Rest(const char *, const char *, char *, int64_t, bool) {}
+  static Stored Narrow(V v) { return E::Narrow(v); }
+  static void Store(char *p, Stored v) { Write(p, v); }
 };
 
 bool Supported() { return true; }

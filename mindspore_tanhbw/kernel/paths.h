@@ -9,7 +9,7 @@
 #include "api.h"
 
 constexpr int kDtypes = 4;
-constexpr uintptr_t kLine = 64;  // bytes in a cache line
+constexpr int64_t kLine = 64;  // bytes in a cache line
 
 // stream: store past the cache; only with an output aligned to its element.
 using Kernel = void (*)(const char *g, const char *y, char *out, int64_t n, bool stream);
