@@ -1,0 +1,37 @@
+"""The command line, as a user calls it."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import json
+import os
+import subprocess
+import sys
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "mindspore_tanhbw", *arguments], capture_output=True, text=True, timeout=300
+    )
+
+
+def test_train_counts_its_launches(tmp_path):
+    done = command("train", "--device", "CPU", "--epochs", "2", "--json", "figures.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert os.listdir(tmp_path) == ["figures.json"]
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert [one["mode"] for one in figures] == ["pynative", "graph"]
+    for one in figures:
+        # 1438 digits in batches of 64, two epochs, two Tanh layers.
+        assert one["operator"]["launches"] == 22 * 2 * 2 and one["own"]["launches"] == 0
+        assert one["operator"]["loss"][1] < one["operator"]["loss"][0]
+
+
+def test_check_passes():
+    done = command("check", "--device", "CPU")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" ok") == 14
+
+
+def test_a_mistake_is_one_line():
+    done = command("train", "--device", "CPU", "--epochs", "0")
+    assert done.returncode == 2 and done.stderr.strip().count("\n") == 0 and "--epochs" in done.stderr
