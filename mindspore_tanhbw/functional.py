@@ -77,6 +77,6 @@ def tanh(input: Tensor) -> Tensor:
         >>> import mindspore_tanhbw as tbw
         >>> x = mindspore.Tensor([0.0, 1.0])
         >>> print(mindspore.grad(tbw.tanh)(x))
-        [1.         0.41997433]
+        [1.        0.4199743]
     """
     return primitives.tanh(input)

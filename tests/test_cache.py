@@ -12,9 +12,9 @@ from mindspore_tanhbw import _cache
 
 GRADIENT = """
 import os, sys, mindspore as ms, mindspore_tanhbw as tbw
-print(ms.grad(tbw.tanh)(ms.Tensor([0.0, 1.0])), tbw.launch_count())
+print(ms.grad(tbw.tanh)(ms.Tensor([0.0, 0.0])), tbw.launch_count())
 """
-PRINTED = "[1.         0.41997433] 1"
+PRINTED = "[1. 1.] 1"
 
 
 def test_cold_cache_with_a_space_in_its_path(run_python, tmp_path):
