@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Optional
 
+from mindspore.common.api import _pynative_executor
+
 from ._names import CPU_LIBRARY
 from ._version import __version__
 
@@ -46,9 +48,8 @@ def launch_count() -> int:
     """
     How often the operator's CPU kernel has run in this process.
 
-    The proof that a gradient went through the operator and not through MindSpore's built-in one. MindSpore launches
-    no kernel for an empty tensor. PyNative mode runs kernels asynchronously: read the count after the result,
-    or after `mindspore.runtime.synchronize()`.
+    The proof that a gradient went through the operator and not through MindSpore's built-in one. It waits for what
+    PyNative mode has still to run. MindSpore launches no kernel for an empty tensor.
 
     Returns:
         int, the number of launches since the process started, exact and counted over all threads. On Ascend 0: there
@@ -67,4 +68,5 @@ def launch_count() -> int:
         >>> tbw.launch_count() - before
         1
     """
+    _pynative_executor.sync()
     return int(library().tanhbw_launch_count())
