@@ -2,9 +2,9 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Any, Union
+from typing import Any, Dict, Union
 
-from mindspore import jit_class, nn, ops
+from mindspore import context, jit_class, ops
 from mindspore.ops.primitive import _run_op
 
 from .._compiler import CompilerMissing
@@ -30,7 +30,8 @@ class Primitives:
     """A graph being compiled reads these properties, as a PyNative call does."""
 
     def __init__(self) -> None:
-        self._tanh: Union[Tanh, nn.Cell, None] = None
+        self._marked = Tanh()
+        self._cells: Dict[str, TanhCell] = {}
 
     @property
     def tanh_backward(self) -> ops.Custom:
@@ -38,15 +39,20 @@ class Primitives:
         return tanh_backward_operator()
 
     @property
-    def tanh(self) -> Union[Tanh, nn.Cell]:
+    def tanh(self) -> Union[Tanh, TanhCell]:
         """The marked Tanh, once the registry serves it; without a compiler a Cell with a bprop."""
-        if self._tanh is None:
+        target = context.get_context("device_target")
+        # In PyNative mode a mark needs MindSpore's general way to run an operator, and on Ascend that one leads to
+        # the older aclop kernels, which are compiled for every shape.
+        if target != "Ascend" or context.get_context("mode") == context.GRAPH_MODE:
             try:
                 registry.serve_marked()
-                self._tanh = Tanh()
+                return self._marked
             except CompilerMissing:
-                self._tanh = TanhCell()
-        return self._tanh
+                pass
+        if target not in self._cells:
+            self._cells[target] = TanhCell()
+        return self._cells[target]
 
 
 primitives = Primitives()

@@ -78,6 +78,10 @@ std::vector<int64_t> TanhBackwardInferShape(int *ndims, int64_t **shapes, void *
   return result;
 }
 
+// On Ascend MindSpore looks it up under the name of CANN's kernel.
+TANHBW_API std::vector<int64_t> aclnnTanhBackwardInferShape(int *, int64_t **, void *)
+    __attribute__((alias("TanhBackwardInferShape")));
+
 int TanhBackwardInferType(std::vector<int> types, void *) {
   if (types.size() != 2 || types[0] != types[1]) {
     Mismatch error;

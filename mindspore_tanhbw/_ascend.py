@@ -1,0 +1,70 @@
+"""The Ascend half of the operator: what CANN must provide, and the callback that ops.Custom wants compiled."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import mmap
+import os
+from pathlib import Path
+
+from mindspore import ops
+from mindspore.ops.operations._custom_ops_utils import CustomCodeGenerator
+
+from ._compiler import build_library
+from ._mindspore import VERSION
+from ._names import ACLNN_HEADER, ACLNN_KERNEL
+
+_FLAGS = "-std=c++17 -O1 -fPIC -shared -D_GLIBCXX_USE_CXX11_ABI=0".split()
+
+
+class AclnnCustom(ops.Custom):  # type: ignore[misc]  # mindspore has no type information
+    """
+    ops.Custom, but for where its callback is compiled.
+
+    MindSpore writes and compiles it in the current folder, under one name for all processes, without a lock. Here it
+    comes from the build cache.
+    """
+
+    def _generate_get_workspace_size_func(self) -> None:
+        include = cann_root() / "include"
+        generator = CustomCodeGenerator()
+        types = generator.get_api_types_by_reg_info(self.reg_info)
+        source = generator.generate_callback_by_types(ACLNN_KERNEL, self.reg_info, types)
+        library = build_library("aclnn_callback.so", source, [*_FLAGS, f"-I{include}"], depends=[VERSION])
+        self.add_prim_attr("custom_callback_func", f"{library}:{ACLNN_KERNEL}")
+        self.add_prim_attr("custom_inputs_type", types[:-2])
+
+
+def cann_root() -> Path:
+    """
+    CANN's folder, with the kernel's header and a libopapi.so that has the kernel.
+
+    Raises:
+        RuntimeError: If something of it is missing; the text says what, and how to set it.
+    """
+    opp = os.environ.get("ASCEND_OPP_PATH")
+    if not opp:
+        raise RuntimeError(
+            "mindspore_tanhbw: ASCEND_OPP_PATH is not set. Source the set_env.sh of your CANN installation."
+        )
+    root = Path(os.path.abspath(opp)).parent
+    header = root / "include" / "aclnnop" / ACLNN_HEADER
+    if not header.is_file():
+        raise RuntimeError(
+            f"mindspore_tanhbw: {header} is missing. ASCEND_OPP_PATH ({opp}) must be the opp folder of a CANN "
+            "toolkit with its headers; source that one's set_env.sh."
+        )
+    library = root / "lib64" / "libopapi.so"
+    if not library.is_file():
+        raise RuntimeError(f"mindspore_tanhbw: {library} is missing. Install CANN's operator package (opp) there.")
+    for function in (ACLNN_KERNEL, f"{ACLNN_KERNEL}GetWorkspaceSize"):
+        if not _names_symbol(library, function):
+            raise RuntimeError(
+                f"mindspore_tanhbw: {library} has no function {function}. Install a CANN that has the operator."
+            )
+    return root
+
+
+def _names_symbol(library: Path, function: str) -> bool:
+    # Read, not loaded: MindSpore loads it, in its own order.
+    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b"\0" + function.encode() + b"\0") >= 0
