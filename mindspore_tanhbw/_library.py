@@ -8,8 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Optional
 
-from mindspore.common.api import _pynative_executor
-
+from ._mindspore import pynative_executor
 from ._names import CPU_LIBRARY
 from ._version import __version__
 
@@ -68,5 +67,5 @@ def launch_count() -> int:
         >>> tbw.launch_count() - before
         1
     """
-    _pynative_executor.sync()
+    pynative_executor.sync()
     return int(library().tanhbw_launch_count())

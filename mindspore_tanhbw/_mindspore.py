@@ -7,6 +7,11 @@ from typing import List
 
 import mindspore
 
+try:
+    from mindspore.graph.api import _pynative_executor as pynative_executor
+except ImportError:  # before 2.10
+    from mindspore.common.api import _pynative_executor as pynative_executor
+
 VERSION: str = mindspore.__version__
 
 
