@@ -31,10 +31,16 @@ def test_changed_folder_between_building_and_first_use(run_python, tmp_path):
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
-def test_eight_processes_from_an_empty_cache(tmp_path):
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.long)])
+def test_eight_processes_from_an_empty_cache(tmp_path, rounds):
+    for number in range(rounds):
+        start_eight(tmp_path, tmp_path / f"cache{number}")
+
+
+def start_eight(tmp_path, cache):
     program = tmp_path / "program.py"
     program.write_text(GRADIENT)
-    environment = {**os.environ, "MINDSPORE_TANHBW_CACHE": str(tmp_path / "cache")}
+    environment = {**os.environ, "MINDSPORE_TANHBW_CACHE": str(cache)}
     started = [
         subprocess.Popen([sys.executable, program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for _ in range(8)
