@@ -200,3 +200,19 @@ print(ms.runtime.max_memory_allocated())
     assert our_launches == launches
     # In PyNative mode MindSpore holds a Custom node's inputs until the next one runs: one tensor, whatever the length.
     assert ours <= own + (512 * 512 * 4 + 512 if mode == "PYNATIVE" else 0)
+
+
+def test_changed_target_in_one_process(on_ascend):
+    printed, calls = on_ascend(
+        """
+from mindspore_tanhbw._operator import tanh_backward_operator
+ms.set_context(device_target="CPU")
+on_cpu = tanh_backward_operator()
+tbw.bind()
+ms.set_context(device_target="Ascend")
+print(on_cpu is tanh_backward_operator())
+np.testing.assert_allclose(gradient(nn.Tanh()), G * (1 - np.tanh(Y) ** 2), rtol=1e-6)
+"""
+    )
+    assert printed.strip() == "False"
+    assert len(calls) == 1 and calls[0]["caller"].startswith("aclnn_callback.so")
