@@ -41,6 +41,13 @@ class Mint(nn.Cell):
         return mint.tanh(x)
 
 
+class Sliced(nn.Cell):
+    """Neither the input of Tanh nor the gradient of its output is contiguous."""
+
+    def construct(self, x):
+        return tbw.tanh(x.T[::2]).T
+
+
 class Narrow(nn.Cell):
     """A float16 gradient comes into a float32 Tanh."""
 
@@ -114,6 +121,20 @@ def test_bind_reaches_every_spelling(mode, spelling):
         result, launches = gradient(SPELLINGS[spelling]())
     assert launches == 1
     np.testing.assert_allclose(result, unbound, rtol=0, atol=1e-6)
+
+
+def test_non_contiguous(mode):
+    result, launches = gradient(Sliced(), X, SENS[:, ::2].copy())
+    assert launches == 1
+    expected = np.zeros_like(X)
+    expected[:, ::2] = own_gradient()[:, ::2]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+
+
+def test_empty(mode):
+    empty = np.zeros((0, 3), np.float32)
+    result, _ = gradient(tbw.tanh, empty, empty)
+    assert result.shape == (0, 3)
 
 
 def test_float16_gradient_into_a_float32_tanh(mode):

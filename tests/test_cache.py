@@ -31,6 +31,11 @@ def test_changed_folder_between_building_and_first_use(run_python, tmp_path):
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
+def test_unwritable_current_folder(run_python):
+    # /proc takes no files, not even root's.
+    assert PRINTED in run_python(GRADIENT.replace("print", "os.chdir('/proc'); print"))
+
+
 @pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_eight_processes_from_an_empty_cache(tmp_path, rounds):
     for number in range(rounds):
