@@ -4,15 +4,14 @@
 
 import ctypes
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Optional, Tuple
 
 from .._compiler import build_library
 from .._mindspore import VERSION, compile_flags
 from .._operator import tanh_backward_operator
-
-MARK = "tanh_backward"
-"""The attribute of a Tanh primitive that is bound alone."""
+from .runner import MARK, runner
 
 _RESOLVE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
 
@@ -62,13 +61,16 @@ class Registry:
     def _open(self) -> ctypes.PyDLL:
         with self._lock:
             if self._library is None:
-                source = Path(__file__).with_name("registry.cc").read_text()
-                path = build_library("registry.so", source, compile_flags(), depends=[VERSION])
+                with ThreadPoolExecutor(1) as beside:  # both libraries at once, where they must be compiled
+                    short_way = beside.submit(runner)
+                    source = Path(__file__).with_name("registry.cc").read_text()
+                    path = build_library("registry.so", source, compile_flags(), depends=[VERSION])
                 library = ctypes.PyDLL(str(path))
                 found = library.tanhbw_registry_open(MARK.encode(), self._resolve)
                 if not found:
                     raise RuntimeError(f"MindSpore {VERSION} has no C++ bprop of Tanh that could be replaced.")
                 self.bound_operators = ("Tanh", "InplaceTanh")[:found]
+                library.tanhbw_registry_set_runner(ctypes.c_void_p(short_way.result().address))
                 self._library = library
             return self._library
 
@@ -76,7 +78,9 @@ class Registry:
 def _operator_address(target: bytes) -> Any:
     # Errors cannot cross C++; whoever binds has had them in _set, so only a later change of the target gets here.
     try:
-        return id(tanh_backward_operator(target.decode()))
+        operator = tanh_backward_operator(target.decode())
+        runner().prepare(target.decode())
+        return id(operator)
     except Exception:
         return None
 

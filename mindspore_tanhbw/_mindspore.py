@@ -14,6 +14,12 @@ except ImportError:  # before 2.10
 
 VERSION: str = mindspore.__version__
 
+# Those that a release has, with what registry.cc and runner.cc call.
+_LIBRARIES = (
+    *("core", "common", "frontend", "pyboost", "pynative", "pynative_utils", "backend_common", "ms_backend", "runtime_pipeline"),
+    *("runtime_utils", "hardware_abstract", "profiler", "memory_pool", "res_manager"),
+)
+
 
 def compile_flags() -> List[str]:
     """The compiler's arguments for C++ that uses MindSpore's headers and libraries, ABI and defines as MindSpore's."""
@@ -27,7 +33,7 @@ def compile_flags() -> List[str]:
         *(include / "mindspore" / part for part in ("ops", "ops/include", "ops/kernel/include", "ccsrc", "ccsrc/include")),
     ]
     libraries = root / "lib"
-    linked = [name for name in ("core", "common", "frontend") if (libraries / f"libmindspore_{name}.so").exists()]
+    linked = [name for name in _LIBRARIES if (libraries / f"libmindspore_{name}.so").exists()]
     return [
         *"-std=c++17 -O1 -fPIC -shared -w -Wl,-z,now".split(),
         "-D_GLIBCXX_USE_CXX11_ABI=0",

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from mindspore import Tensor
-from mindspore.ops.functional import is_sequence_value_unknown
 
-from ._checks import check_dtypes, check_shapes, refuse_non_tensor
+from ._checked import checked_tanh_backward
+from ._modes import in_pynative
 from .bprop.primitives import primitives
+from .bprop.pynative import tanh_backward_in_pynative, tanh_in_pynative
 
 
 def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
@@ -42,15 +43,9 @@ def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
         >>> print(tbw.tanh_backward(grad_output, output))
         [1.  1.5 0. ]
     """
-    if not isinstance(grad_output, Tensor):
-        refuse_non_tensor("grad_output", type(grad_output))
-    if not isinstance(output, Tensor):
-        refuse_non_tensor("output", type(output))
-    check_dtypes(grad_output.dtype, output.dtype)
-    # A dynamic shape is not known while a graph is compiled; the operator's shape inference checks it then.
-    if not is_sequence_value_unknown(grad_output.shape) and not is_sequence_value_unknown(output.shape):
-        check_shapes(grad_output.shape, output.shape)
-    return primitives.tanh_backward(grad_output, output)
+    if in_pynative():
+        return tanh_backward_in_pynative(grad_output, output)
+    return checked_tanh_backward(grad_output, output)
 
 
 def tanh(input: Tensor) -> Tensor:
@@ -79,4 +74,6 @@ def tanh(input: Tensor) -> Tensor:
         >>> print(mindspore.grad(tbw.tanh)(x))
         [1.        0.4199743]
     """
+    if in_pynative():
+        return tanh_in_pynative(input)
     return primitives.tanh(input)

@@ -1,0 +1,79 @@
+"""PyNative mode's short way to the kernel, through the library that runner.cc compiles to; it needs Python's headers."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import ctypes
+import sysconfig
+import threading
+from pathlib import Path
+from typing import Any, Callable, Optional, Set
+
+from mindspore import Tensor
+
+from .._compiler import build_library
+from .._library import library
+from .._mindspore import VERSION, compile_flags
+from .._names import ACLNN_KERNEL, CPU_KERNEL
+
+MARK = "tanh_backward"
+"""The attribute of a Tanh that is bound alone."""
+
+_lock = threading.Lock()
+
+
+class Runner:
+    """The library, opened; `missing` says why there is none, and then everything goes the long way."""
+
+    def __init__(self) -> None:
+        self.address: Optional[int] = None
+        """Of the function that registry.cc calls."""
+        self.tanh_backward: Callable[[Any, Any], Optional[Tensor]] = lambda grad_output, output: None
+        """The operator at once; None where it must go the long way."""
+        self.mark: Optional[Callable[[Tensor], None]] = None
+        """Binds the gradient that was recorded for a result of Tanh, and no other."""
+        self.missing = ""
+        self._prepared: Set[str] = set()
+        try:
+            self._library = ctypes.PyDLL(str(_build()))
+        except (RuntimeError, OSError) as error:
+            self.missing = str(error)
+            return
+        self.address = ctypes.cast(self._library.tanhbw_runner_run, ctypes.c_void_p).value
+        self._library.tanhbw_runner_functions.restype = ctypes.py_object
+        functions = self._library.tanhbw_runner_functions(MARK.encode())
+        if functions is not None:
+            self.tanh_backward, self.mark = functions
+
+    def prepare(self, target: str) -> None:
+        """Find the kernel for a device target, once the Custom operator could be built for it."""
+        if self.address is None or target in self._prepared:
+            return
+        if target == "CPU":
+            kernel = getattr(library(), CPU_KERNEL)
+            self._library.tanhbw_runner_set_cpu(ctypes.cast(kernel, ctypes.c_void_p))
+        elif target == "Ascend":
+            from .._ascend import cann_root
+
+            self._library.tanhbw_runner_set_ascend(str(cann_root() / "lib64").encode(), ACLNN_KERNEL.encode())
+        self._prepared.add(target)
+
+
+def _build() -> Path:
+    headers = Path(sysconfig.get_paths()["include"])
+    if not (headers / "Python.h").exists():
+        raise RuntimeError(f"{headers / 'Python.h'} is missing")
+    source = Path(__file__).with_name("runner.cc").read_text()
+    return build_library("runner.so", source, [f"-I{headers}", *compile_flags()], depends=[VERSION])
+
+
+_made: Optional[Runner] = None
+
+
+def runner() -> Runner:
+    """The one Runner of this process, made when it is first asked for."""
+    global _made
+    if _made is None:
+        with _lock:
+            if _made is None:
+                _made = Runner()
+    return _made
