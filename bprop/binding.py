@@ -1,11 +1,14 @@
-"""bind, unbind, bound, is_bound: the Custom operator as the bprop of every Tanh of the process."""
+"""bind, unbind, bound, is_bound: the Custom operator as the bprop of every Tanh of the process or of one network."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
 from dataclasses import dataclass
-from typing import Iterator, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
+from mindspore import nn
+
+from .network import bind_network, is_network_bound, unbind_network
 from .registry import registry
 
 
@@ -13,29 +16,37 @@ from .registry import registry
 class Bound:
     """What a call of :func:`bind` bound; ``int()`` of it is the count."""
 
-    operators: Tuple[str, ...]
+    what: Tuple[str, ...]
+    """The operators of the process, or each place in the network that calls Tanh, as far as its source tells."""
+    fused: Tuple[str, ...] = ()
+    """Layers of the network that compute Tanh inside one kernel: there is nothing to bind, they keep their gradient."""
     mechanism: str = "MindSpore's C++ bprop registry"
 
     def __int__(self) -> int:
-        return len(self.operators)
+        return len(self.what)
 
     def __str__(self) -> str:
-        return f"every {' and '.join(self.operators)} of this process, in {self.mechanism}"
+        text = f"{', '.join(self.what) or 'no Tanh'} bound in {self.mechanism}"
+        return text + (f"; fused, not bound: {', '.join(self.fused)}" if self.fused else "")
 
 
-def bind() -> Bound:
+def bind(net: Optional[nn.Cell] = None) -> Bound:
     """
-    Make the Custom operator the bprop of every Tanh of this process.
+    Make the Custom operator the bprop of Tanh, in a network or in the whole process.
 
     Whatever spelling calls it, ``ops.tanh``, ``nn.Tanh``, ``mint.tanh``, ``Tensor.tanh`` or a layer of MindSpore's, in
-    PyNative and in Graph mode, for networks built before and after. A complex Tanh keeps MindSpore's gradient. Graph
-    mode keeps graphs that were compiled before: ``mindspore.ms_memory_recycle()`` makes it compile them again.
-    Calling it twice is the same as once.
+    PyNative and in Graph mode, for networks built before and after. A complex Tanh keeps MindSpore's gradient. Graphs
+    that were compiled before are compiled again when they are next used. Calling it twice is the same as once.
+
+    Args:
+        net (nn.Cell, optional): The network: what runs inside it and inside its cells is bound. Default: ``None``, every
+            Tanh of this process.
 
     Returns:
-        Bound, the names of the operators that are bound; ``int()`` of it is their count.
+        Bound, what is bound; ``int()`` of it is the count.
 
     Raises:
+        TypeError: If `net` is not a Cell.
         CompilerMissing: If there is no C++ compiler (a RuntimeError). `tanh` and `Tanh` work without one.
         RuntimeError: If the operator cannot be had on the current device target; the text names what is missing.
 
@@ -44,48 +55,76 @@ def bind() -> Bound:
 
     Examples:
         >>> import mindspore
+        >>> from mindspore import nn
         >>> import mindspore_tanhbw as tbw
-        >>> int(tbw.bind()) >= 1
-        True
+        >>> net = nn.SequentialCell(nn.Tanh(), nn.Tanh())
+        >>> int(tbw.bind(net))
+        2
         >>> x = mindspore.Tensor([0.0, 1.0])
-        >>> print(mindspore.grad(mindspore.ops.tanh)(x))
-        [1.        0.4199743]
-        >>> tbw.unbind()
+        >>> print(mindspore.grad(net)(x), tbw.launch_count())
+        [1.        0.2464413] 2
+        >>> tbw.unbind(net)
     """
-    registry.bind_every_tanh(True)
-    return Bound(registry.bound_operators)
+    if net is None:
+        registry.bind_every_tanh(True)
+        return Bound(tuple(f"every {name}" for name in registry.bound_operators))
+    _check(net)
+    found, fused = bind_network(net)
+    return Bound(tuple(found), tuple(fused))
 
 
-def unbind() -> None:
+def unbind(net: Optional[nn.Cell] = None) -> None:
     """
-    Undo :func:`bind`: MindSpore's registry holds the builders that it was shipped with.
+    Undo :func:`bind`: the network's cells have their own construct, MindSpore's registry its own builders.
 
-    As long as `tanh` or `Tanh` are in use, their mark is looked for in each gradient of a Tanh; all
-    others get MindSpore's own gradient. Calling it without a bind before is no error.
+    As long as `tanh`, `Tanh` or a bound network are in use, the registry's builders of Tanh look whether they are meant;
+    all others get MindSpore's own gradient. Calling it without a bind before is no error.
+
+    Args:
+        net (nn.Cell, optional): The network. Default: ``None``, what ``bind()`` bound.
+
+    Raises:
+        TypeError: If `net` is not a Cell.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
     """
-    registry.bind_every_tanh(False)
+    if net is None:
+        registry.bind_every_tanh(False)
+    else:
+        _check(net)
+        unbind_network(net)
 
 
-def is_bound() -> bool:
+def is_bound(net: Optional[nn.Cell] = None) -> bool:
     """
-    Whether every Tanh of this process is bound.
+    Whether every Tanh of the network, or of this process, is bound.
+
+    Args:
+        net (nn.Cell, optional): The network. Default: ``None``, this process.
 
     Returns:
-        bool.
+        bool. A network is bound, too, while the whole process is.
+
+    Raises:
+        TypeError: If `net` is not a Cell.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
     """
-    return registry.every_tanh
+    if net is None:
+        return registry.every_tanh
+    _check(net)
+    return registry.every_tanh or is_network_bound(net)
 
 
 @contextlib.contextmanager
-def bound() -> Iterator[Bound]:
+def bound(net: Optional[nn.Cell] = None) -> Iterator[Bound]:
     """
     Context manager: :func:`bind` on entry, and on exit the state from before, exception or not. It nests.
+
+    Args:
+        net (nn.Cell, optional): As in :func:`bind`. Default: ``None``.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
@@ -98,9 +137,17 @@ def bound() -> Iterator[Bound]:
         >>> tbw.is_bound()
         False
     """
-    before = registry.every_tanh
-    report = bind()
+    if net is not None:
+        _check(net)
+    before = registry.every_tanh if net is None else is_network_bound(net)
+    report = bind(net)
     try:
         yield report
     finally:
-        registry.bind_every_tanh(before)
+        if not before:
+            unbind(net)
+
+
+def _check(net: Any) -> None:
+    if not isinstance(net, nn.Cell):
+        raise TypeError(f"For 'bind', 'net' must be a Cell, but got {type(net).__name__}.")

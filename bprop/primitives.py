@@ -9,19 +9,15 @@ from mindspore.ops.primitive import _run_op
 
 from .._compiler import CompilerMissing
 from .._operator import tanh_backward_operator
+from . import marked
 from .cell import TanhCell
-from .registry import MARK, registry
+from .registry import registry
 
 
-class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's name from its class
-    """MindSpore's Tanh with the mark that binds it alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_prim_attr(MARK, True)
+class Tanh(marked.Tanh):  # MindSpore takes a primitive's name from its class
+    """The marked Tanh where runner.cc is missing: MindSpore's general call keeps attributes in PyNative mode, too."""
 
     def __call__(self, input: Any) -> Any:
-        # MindSpore's own call keeps no attributes in PyNative mode, and the mark is one.
         return _run_op(self, self.name, (input,))
 
 

@@ -61,8 +61,11 @@ struct State {
   std::atomic<bool> every_tanh{false};
   std::mutex mutex;
   std::map<std::string, PrimitivePtr> operators;
+  bool installed = false;
+  int bound_calls = 0;  // of bound networks, as the queue of gradients sees them
 };
 State &state = *new State;
+thread_local int bound_calls_here = 0;  // as this thread sees them
 
 // The Custom operator of a device target; it is Python's, and asked for once.
 PrimitivePtr Operator(const std::string &target) {
@@ -116,10 +119,10 @@ NodePtr RunAtOnce(BpropBuilder *builder, const std::string &target, const NodePt
 
 // y = tanh(x), so dy/dx = 1 - y^2 and, for dout the gradient with respect to y, that with respect to x is
 // dout * (1 - y^2): the operator on (dout, y). A complex Tanh keeps the gradient that MindSpore ships.
-NodePtrList Gradient(BpropBuilder *builder, const Entry &entry) {
+NodePtrList Gradient(BpropBuilder *builder, const Entry &entry, bool always) {
   const NodePtr &y = builder->GetInput(1);
   NodePtr dout = builder->GetInput(2);
-  const bool ours = state.every_tanh || builder->GetAttrs().count(state.mark) > 0;
+  const bool ours = always || state.every_tanh || builder->GetAttrs().count(state.mark) > 0 || bound_calls_here > 0;
   if (!ours || !HasKernel(builder->GetDtypeId(y))) return entry.shipped(builder);
   if (builder->GetDtypeId(dout) != builder->GetDtypeId(y)) dout = builder->Cast(dout, builder->GetDtype(y));
   const std::string target = builder->GetTargetFromContext();
@@ -130,9 +133,9 @@ NodePtrList Gradient(BpropBuilder *builder, const Entry &entry) {
 
 // Builders without state, so that std::function's last word, the code that it calls, is all there is to exchange:
 // one store, which a backward pass in another thread sees done or not done. The rest of the entry stays as it is.
-template <int index>
+template <int index, bool always>
 BpropBuilderFunc Builder() {
-  return [](BpropBuilder *builder) { return Gradient(builder, state.entries[index]); };
+  return [](BpropBuilder *builder) { return Gradient(builder, state.entries[index], always); };
 }
 
 uintptr_t *Code(BpropBuilderFunc *function) {
@@ -146,6 +149,17 @@ BpropHandle *Find(const char *name) {
 #else
   return const_cast<BpropHandle *>(GetBpropIRBuilder(name));
 #endif
+}
+// Guarded by the mutex.
+void Exchange() {
+  BpropBuilderFunc checking[] = {Builder<0, false>(), Builder<1, false>()};
+  BpropBuilderFunc serving[] = {Builder<0, true>(), Builder<1, true>()};
+  for (int i = 0; i < 2; ++i) {
+    Entry &entry = state.entries[i];
+    if (!entry.shipped) continue;
+    BpropBuilderFunc *now = state.bound_calls > 0 ? &serving[i] : state.installed ? &checking[i] : &entry.shipped;
+    __atomic_store_n(Code(&entry.handle->func), *Code(now), __ATOMIC_SEQ_CST);
+  }
 }
 }  // namespace
 
@@ -168,16 +182,24 @@ int tanhbw_registry_open(const char *mark, void *(*resolve)(const char *)) {
 // run: tanhbw_runner_run of runner.cc.
 void tanhbw_registry_set_runner(void *run) { state.run = reinterpret_cast<decltype(state.run)>(run); }
 
-// installed: our builders stand in the registry; every_tanh: they serve all, else only Tanh that carry the mark.
+// installed: our builders stand in the registry; every_tanh: they serve all, else only Tanh that are bound alone.
 void tanhbw_registry_set(int installed, int every_tanh) {
-  BpropBuilderFunc ours[] = {Builder<0>(), Builder<1>()};
+  std::lock_guard<std::mutex> lock(state.mutex);
   state.every_tanh = every_tanh != 0;
-  for (int i = 0; i < 2; ++i) {
-    Entry &entry = state.entries[i];
-    if (!entry.shipped) continue;
-    __atomic_store_n(Code(&entry.handle->func), *Code(installed ? &ours[i] : &entry.shipped), __ATOMIC_SEQ_CST);
-  }
+  state.installed = installed != 0;
+  Exchange();
 }
+
+// A call of a bound network begins (+1) or ends (-1). PyNative mode copies an entry when it records an operator, so what
+// is recorded in between keeps the builder that serves always; this one is called between the operators, in their order.
+void tanhbw_registry_recording(int change) {
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.bound_calls += change;
+  Exchange();
+}
+
+// The same, called by the thread that calls the network: for a graph that it compiles in between.
+void tanhbw_registry_calling(int change) { bound_calls_here += change; }
 
 // The 32 bytes of an entry's builder, for tests.
 int tanhbw_registry_bytes(const char *name, unsigned char *bytes) {

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Optional, Tuple
 
 from .._compiler import build_library
-from .._mindspore import VERSION, compile_flags
+from .._mindspore import VERSION, compile_flags, forget_compiled_graphs, pynative_executor
 from .._operator import tanh_backward_operator
-from .runner import MARK, runner
+from .marked import MARK
+from .runner import runner
 
 _RESOLVE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
 
@@ -37,12 +38,24 @@ class Registry:
         with self._lock:
             if wanted != self._every_tanh:
                 self._set(every_tanh=wanted, marked=self._marked)
+                forget_compiled_graphs()
 
     def serve_marked(self) -> None:
         """From now on a Tanh that carries the mark is bound."""
         if not self._marked:
             with self._lock:
                 self._set(every_tanh=self._every_tanh, marked=True)
+
+    def call(self, change: int) -> None:
+        """A call of a bound network begins, 1, or ends, -1: of what is recorded in between every Tanh is bound."""
+        library = self._open()
+        library.tanhbw_registry_calling(change)
+        record = runner().record
+        if record is not None:
+            record(change)
+        else:
+            pynative_executor.sync()
+            library.tanhbw_registry_recording(change)
 
     def entry_bytes(self, name: str) -> bytes:
         """The builder in the registry's entry, as it lies in memory."""
@@ -71,6 +84,7 @@ class Registry:
                     raise RuntimeError(f"MindSpore {VERSION} has no C++ bprop of Tanh that could be replaced.")
                 self.bound_operators = ("Tanh", "InplaceTanh")[:found]
                 library.tanhbw_registry_set_runner(ctypes.c_void_p(short_way.result().address))
+                short_way.result().set_recording(library.tanhbw_registry_recording)
                 self._library = library
             return self._library
 

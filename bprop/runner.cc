@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <dlfcn.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -221,33 +222,54 @@ bool MarkGradient(const TensorPtr &tensor) {
   return true;
 }
 
-struct MarkTask : runtime::AsyncTask {
-  explicit MarkTask(TensorPtr tensor) : AsyncTask(runtime::kBpropTask), tensor(std::move(tensor)) {}
-  void Run() override { MarkGradient(tensor); }
-  TensorPtr tensor;
+struct GradientTask : runtime::AsyncTask {
+  explicit GradientTask(std::function<void()> work) : AsyncTask(runtime::kBpropTask), work(std::move(work)) {}
+  void Run() override { work(); }
+  std::function<void()> work;
 };
 
-// A frontend task runs after the operator's own, which is the one before it; its gradient may wait in the next queue.
+// Gradients are recorded in a queue of their own, which frontend tasks fill.
+void AmongGradients(std::function<void()> work) {
+  runtime::Pipeline::Get().bprop_stage()->Push(std::make_shared<GradientTask>(std::move(work)));
+}
+
+// A frontend task runs after the operator's own, which is the one before it.
 void MarkInOrder(const stub::StubNodePtr &promise, TensorPtr tensor) {
   if (promise != nullptr) tensor = promise->WaitValue()->cast<TensorPtr>();
   if (tensor == nullptr) return;
   if (runtime::OpExecutor::NeedSync() && MarkGradient(tensor)) return;
-  runtime::Pipeline::Get().bprop_stage()->Push(std::make_shared<MarkTask>(tensor));
+  AmongGradients([tensor]() { MarkGradient(tensor); });
 }
 
-// mark(result of Tanh): the gradient that was recorded for it is the operator.
-PyObject *CallMark(PyObject *, PyObject *result) {
-  if (!pynative::GradState::Get().RequiresGrad() || !tensor::IsTensorPy(result)) Py_RETURN_NONE;
+template <typename Work>
+PyObject *AsFrontendTask(Work work) {
   try {
-    const auto &python = reinterpret_cast<tensor::PyType<tensor::TensorPy> *>(result)->value;
-    const auto promise = python.stub();
-    const auto tensor = promise == nullptr ? python.GetTensor() : nullptr;
-    pynative::DispatchOp(std::make_shared<pynative::PassthroughFrontendTask>([=]() { MarkInOrder(promise, tensor); }));
+    pynative::DispatchOp(std::make_shared<pynative::PassthroughFrontendTask>(work));
     Py_RETURN_NONE;
   } catch (const std::exception &error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
     return nullptr;
   }
+}
+
+// mark(result of Tanh): the gradient that was recorded for it is the operator.
+PyObject *CallMark(PyObject *, PyObject *result) {
+  if (!pynative::GradState::Get().RequiresGrad() || !tensor::IsTensorPy(result)) Py_RETURN_NONE;
+  const auto &python = reinterpret_cast<tensor::PyType<tensor::TensorPy> *>(result)->value;
+  const auto promise = python.stub();
+  const auto tensor = promise == nullptr ? python.GetTensor() : nullptr;
+  return AsFrontendTask([=]() { MarkInOrder(promise, tensor); });
+}
+
+// record(+1) and record(-1): of what is recorded in between every Tanh is bound.
+void (*recording)(int) = nullptr;
+
+PyObject *CallRecord(PyObject *, PyObject *change) {
+  const int by = static_cast<int>(PyLong_AsLong(change));
+  return AsFrontendTask([by]() {
+    if (runtime::OpExecutor::NeedSync()) return recording(by);
+    AmongGradients([by]() { recording(by); });
+  });
 }
 #endif
 }  // namespace
@@ -287,14 +309,22 @@ bool tanhbw_runner_run(const TensorPtr &grad_output, const TensorPtr &output, bo
   return true;
 }
 
-// The two functions for Python, (tanh_backward, mark), or null where this release has them not.
+void tanhbw_runner_set_recording(void *function) {
+#ifdef TANHBW_CALLS
+  recording = reinterpret_cast<void (*)(int)>(function);
+#endif
+}
+
+// The functions for Python, (tanh_backward, mark, record), or None where this release has them not.
 PyObject *tanhbw_runner_functions(const char *name_of_mark) {
 #ifdef TANHBW_CALLS
   static PyMethodDef methods[] = {
     {"tanh_backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(CallTanhBackward)), METH_FASTCALL, nullptr},
-    {"mark", CallMark, METH_O, nullptr}};
+    {"mark", CallMark, METH_O, nullptr},
+    {"record", CallRecord, METH_O, nullptr}};
   mark = name_of_mark;
-  return Py_BuildValue("(NN)", PyCFunction_New(&methods[0], nullptr), PyCFunction_New(&methods[1], nullptr));
+  return Py_BuildValue("(NNN)", PyCFunction_New(&methods[0], nullptr), PyCFunction_New(&methods[1], nullptr),
+                       PyCFunction_New(&methods[2], nullptr));
 #else
   Py_RETURN_NONE;
 #endif

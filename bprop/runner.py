@@ -14,9 +14,7 @@ from .._compiler import build_library
 from .._library import library
 from .._mindspore import VERSION, compile_flags
 from .._names import ACLNN_KERNEL, CPU_KERNEL
-
-MARK = "tanh_backward"
-"""The attribute of a Tanh that is bound alone."""
+from .marked import MARK
 
 _lock = threading.Lock()
 
@@ -31,6 +29,8 @@ class Runner:
         """The operator at once; None where it must go the long way."""
         self.mark: Optional[Callable[[Tensor], None]] = None
         """Binds the gradient that was recorded for a result of Tanh, and no other."""
+        self.record: Optional[Callable[[int], None]] = None
+        """1: from here on every Tanh that is recorded is bound; -1: until here."""
         self.missing = ""
         self._prepared: Set[str] = set()
         try:
@@ -42,7 +42,12 @@ class Runner:
         self._library.tanhbw_runner_functions.restype = ctypes.py_object
         functions = self._library.tanhbw_runner_functions(MARK.encode())
         if functions is not None:
-            self.tanh_backward, self.mark = functions
+            self.tanh_backward, self.mark, self.record = functions
+
+    def set_recording(self, function: Any) -> None:
+        """Of registry.cc, for `record`."""
+        if self.address is not None:
+            self._library.tanhbw_runner_set_recording(ctypes.cast(function, ctypes.c_void_p))
 
     def prepare(self, target: str) -> None:
         """Find the kernel for a device target, once the Custom operator could be built for it."""

@@ -8,9 +8,11 @@ from typing import List
 import mindspore
 
 try:
-    from mindspore.graph.api import _pynative_executor as pynative_executor
+    from mindspore.graph import api
 except ImportError:  # before 2.10
-    from mindspore.common.api import _pynative_executor as pynative_executor
+    from mindspore.common import api
+
+pynative_executor = api._pynative_executor
 
 VERSION: str = mindspore.__version__
 
@@ -19,6 +21,12 @@ _LIBRARIES = (
     *("core", "common", "frontend", "pyboost", "pynative", "pynative_utils", "backend_common", "ms_backend", "runtime_pipeline"),
     *("runtime_utils", "hardware_abstract", "profiler", "memory_pool", "res_manager"),
 )
+
+
+def forget_compiled_graphs() -> None:
+    """Make Graph mode compile again what it has compiled: it keeps the gradients of that time."""
+    if api.ms_compile_cache or any(api.cells_compile_cache.values()):
+        mindspore.ms_memory_recycle()
 
 
 def compile_flags() -> List[str]:
