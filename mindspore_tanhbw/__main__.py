@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
-from .commands import check, train
+from .commands import bench, check, train
 from .commands.session import UserError, use_device
 
 
@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
     parser = argparse.ArgumentParser(prog="mindspore-tanhbw", description="Tanh with CANN's backward kernel for MindSpore.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (check, train):
+    for module in (check, train, bench):
         command = commands.add_parser(module.NAME, help=module.HELP, description=module.HELP, parents=[common])
         module.add_options(command)
         command.set_defaults(run=module.run)

@@ -4,7 +4,6 @@
 
 import ctypes
 import threading
-from importlib import metadata
 from pathlib import Path
 from typing import Optional
 
@@ -21,6 +20,8 @@ def library_path() -> Path:
     here = Path(__file__).resolve().with_name(CPU_LIBRARY)
     if here.exists():
         return here
+    from importlib import metadata  # takes longer to import than this package does
+
     for distribution in metadata.distributions(name="mindspore_tanhbw"):
         installed = Path(str(distribution.locate_file("mindspore_tanhbw"))) / CPU_LIBRARY
         if installed.exists() and distribution.version == __version__:

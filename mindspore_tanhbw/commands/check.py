@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
+from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import mindspore
@@ -12,6 +13,7 @@ from mindspore.ops.auto_generate import TanhGrad
 
 from .. import launch_count, tanh, tanh_backward
 from .._checks import DTYPES
+from .plots import draw_errors
 from .session import modes, print_table
 
 NAME = "check"
@@ -24,7 +26,8 @@ _BITS = {mindspore.float16: 11, mindspore.float32: 24, mindspore.float64: 53, mi
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """It has none of its own."""
+    """Where to draw."""
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the error over the input there")
 
 
 def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
@@ -40,7 +43,20 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
     header = ["route", "mode", "dtype", "launches", "error in ULP of grad_output", "result"]
     print(f"device {options.device}, tolerance {ULPS} ULP")
     print_table(header, [[row[key] for key in ("route", "mode", "dtype", "launches", "error", "result")] for row in rows])
+    if options.plot:
+        dtypes = [dtype for dtype in DTYPES if dtype != mindspore.bfloat16 or options.device != "CPU"]
+        draw_errors([_curve(dtype) for dtype in dtypes], options.device, options.plot)
     return all(row["result"] == "ok" for row in rows), rows
+
+
+def _curve(dtype: Any, points: int = 100, near: int = 100) -> Dict[str, Any]:
+    x = Tensor(np.linspace(-5, 5, points * near)).astype(dtype)
+    ones, output = ops.ones_like(x), ops.tanh(x)
+    reference = 1 - _numpy(output) ** 2
+    curve = {"own": TanhGrad()(output, ones), "ours": ops.GradOperation(sens_param=True)(tanh)(x, ones)}
+    errors = {key: np.abs(_numpy(value) - reference) * 2.0 ** (_BITS[dtype] - 1) for key, value in curve.items()}
+    largest = {key: value.reshape(points, near).max(axis=1) for key, value in errors.items()}
+    return {"dtype": str(dtype), "x": _numpy(x).reshape(points, near).mean(axis=1), **largest}
 
 
 def _check(mode: str, dtype: Any, route: str, device: str) -> Dict[str, Any]:

@@ -2,8 +2,10 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 import os
-from typing import Iterator, List, Sequence
+import sys
+from typing import Callable, Iterator, List, Sequence
 
 import mindspore
 
@@ -29,6 +31,21 @@ def modes(wanted: str) -> Iterator[str]:
         if wanted in (name, "both"):
             mindspore.set_context(mode=value, jit_config={"jit_level": "O0"})
             yield name
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that is written over and goes in the end; nothing where there is no terminal."""
+    terminal = sys.stderr.isatty()
+
+    def tell(text: str) -> None:
+        if terminal:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        tell("\r")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

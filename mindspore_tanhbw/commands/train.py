@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
-import sys
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
 import mindspore
@@ -11,7 +11,8 @@ import numpy as np
 from mindspore import Tensor, nn
 
 from .. import Tanh, launch_count
-from .session import UserError, modes, print_table
+from .plots import draw_training
+from .session import UserError, modes, print_table, progress
 
 NAME = "train"
 HELP = "train a network on handwritten digits, with the operator and with MindSpore's own gradient"
@@ -25,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The length of the training and its seed."""
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the curves there")
 
 
 def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
@@ -50,6 +52,8 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
             print(f"operator launches: {ours['launches']} (expected {expected}), without it {own['launches']}")
         print(f"largest relative difference of the losses: {apart:.1e} (allowed {TOLERANCE:.0e})")
         results.append({"mode": mode, "operator": ours, "own": own, "expected_launches": expected})
+    if options.plot:
+        draw_training(results, options.device, options.plot)
     return bool(passed), results
 
 
@@ -65,29 +69,32 @@ def _digits() -> Tuple[Any, Any, Any, Any]:
     return images[held_out:], labels[held_out:], images[:held_out], labels[:held_out]
 
 
-def _train(activation: Callable[[], nn.Cell], data: Tuple[Any, ...], options: argparse.Namespace, mode: str) -> Any:
-    images, labels, test_images, test_labels = data
-    mindspore.set_seed(options.seed)
+def training_step(activation: Callable[[], nn.Cell]) -> Tuple[nn.Cell, nn.Cell]:
+    """The network, and the cell that trains it by one batch and returns the loss."""
     net = nn.SequentialCell(nn.Dense(64, 48), activation(), nn.Dense(48, 32), activation(), nn.Dense(32, 10))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     optimizer = nn.Momentum(net.trainable_params(), learning_rate=0.1, momentum=0.9)
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+    return net, nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+
+
+def _train(activation: Callable[[], nn.Cell], data: Tuple[Any, ...], options: argparse.Namespace, mode: str) -> Any:
+    images, labels, test_images, test_labels = data
+    mindspore.set_seed(options.seed)
+    net, step = training_step(activation)
     rng = np.random.default_rng(options.seed)
     curve: Dict[str, Any] = {"loss": [], "accuracy": [], "steps": 0}
     before = launch_count()
-    for epoch in range(options.epochs):
-        order = rng.permutation(len(images))
-        losses = []
-        for start in range(0, len(order) - BATCH + 1, BATCH):
-            batch = order[start : start + BATCH]
-            losses.append(float(step(Tensor(images[batch]), Tensor(labels[batch])).asnumpy()))
-        curve["steps"] += len(losses)
-        curve["loss"].append(float(np.mean(losses)))
-        guesses = net(Tensor(test_images)).asnumpy().argmax(axis=1)
-        curve["accuracy"].append(float(np.mean(guesses == test_labels)))
-        if sys.stderr.isatty():
-            print(f"\r{mode}, epoch {epoch + 1}/{options.epochs}", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
+    with progress() as tell:
+        for epoch in range(options.epochs):
+            order = rng.permutation(len(images))
+            losses = []
+            for start in range(0, len(order) - BATCH + 1, BATCH):
+                batch = order[start : start + BATCH]
+                losses.append(float(step(Tensor(images[batch]), Tensor(labels[batch])).asnumpy()))
+            curve["steps"] += len(losses)
+            curve["loss"].append(float(np.mean(losses)))
+            guesses = net(Tensor(test_images)).asnumpy().argmax(axis=1)
+            curve["accuracy"].append(float(np.mean(guesses == test_labels)))
+            tell(f"{mode}, epoch {epoch + 1}/{options.epochs}")
     curve["launches"] = launch_count() - before
     return curve

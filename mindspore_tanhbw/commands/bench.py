@@ -1,0 +1,49 @@
+"""bench: the operator against MindSpore's own gradient, printed as ratios of time; below 1 ours is faster."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import argparse
+from pathlib import Path
+from typing import List, Tuple
+
+from .measurements import Row, measurements
+from .plots import draw_ratios
+from .session import UserError, print_table, progress
+
+NAME = "bench"
+HELP = "time of the operator against MindSpore's own gradient"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """How much to measure, and where to draw it."""
+    parser.add_argument("--repeats", type=int, default=15, help="samples of each side, at least 7")
+    parser.add_argument("--largest", type=float, default=1e8, metavar="N", help="most elements of one tensor")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the ratios there")
+
+
+def run(options: argparse.Namespace) -> Tuple[bool, List[Row]]:
+    """Measure and print; there is no passing or failing a time."""
+    if options.repeats < 7:
+        raise UserError(f"--repeats must be at least 7, but is {options.repeats}.")
+    if options.largest < 1e3:
+        raise UserError(f"--largest must be at least 1000, but is {options.largest:g}.")
+    rows: List[Row] = []
+    with progress() as tell:
+        for row in measurements(options):
+            rows.append(row)
+            tell(row["what"])
+    print(f"device {options.device}, median of {options.repeats}, both sides in turn in one process")
+    print_table(
+        ["what", "against", "ours", "other", "ratio", "target"],
+        [[r["what"], r["against"], _time(r["ours"]), _time(r["other"]), f"{r['ratio']:.2f}", r["target"]] for r in rows],
+    )
+    if options.plot:
+        draw_ratios(rows, options.device, options.plot)
+    return True, rows
+
+
+def _time(seconds: float) -> str:
+    for factor, unit in ((1, "s"), (1e3, "ms")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.2f} {unit}"
+    return f"{seconds * 1e6:.2f} us"
