@@ -29,7 +29,19 @@ def test_train_counts_its_launches(tmp_path):
 def test_check_passes():
     done = command("check", "--device", "CPU")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" ok") == 14
+    # Fourteen of dtypes, and of spellings eighteen in each mode.
+    assert done.stdout.count(" ok") == 14 + 2 * 18
+
+
+def test_bench_measures_in_pairs(tmp_path):
+    options = ["--repeats", "7", "--largest", "1e4", "--json", "figures.json", "--plot", "ratios.svg"]
+    done = command("bench", "--device", "CPU", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads((tmp_path / "figures.json").read_text())
+    assert len(done.stdout.splitlines()) == len(rows) + 2
+    for row in rows:
+        assert row["ours"] > 0 and row["other"] > 0 and row["ratio"] == row["ours"] / row["other"]
+    assert "<svg" in (tmp_path / "ratios.svg").read_text()
 
 
 def test_a_mistake_is_one_line():

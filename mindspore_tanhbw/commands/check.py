@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
@@ -11,10 +12,11 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops.auto_generate import TanhGrad
 
-from .. import launch_count, tanh, tanh_backward
+from .. import bound, launch_count, tanh, tanh_backward
 from .._checks import DTYPES
 from .plots import draw_errors
-from .session import modes, print_table
+from .session import modes, print_table, progress
+from .spellings import BOUND, NOT_POSSIBLE, gradients
 
 NAME = "check"
 HELP = "gradients through the operator against MindSpore's own"
@@ -31,22 +33,46 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
-    """Check every mode and dtype; print a table."""
-    rows = [
-        _check(mode, dtype, route, options.device)
-        for mode in modes(options.mode)
-        for dtype in DTYPES
-        for route in ("tanh_backward", "gradient of tanh")
-        # MindSpore has no bfloat16 Tanh on CPU.
-        if not (dtype == mindspore.bfloat16 and options.device == "CPU" and route != "tanh_backward")
-    ]
-    header = ["route", "mode", "dtype", "launches", "error in ULP of grad_output", "result"]
-    print(f"device {options.device}, tolerance {ULPS} ULP")
-    print_table(header, [[row[key] for key in ("route", "mode", "dtype", "launches", "error", "result")] for row in rows])
+    """Check every mode, dtype and spelling; print two tables."""
+    rows, spellings = [], []
+    with progress() as tell:
+        for mode in modes(options.mode):
+            tell(f"{mode} mode")
+            for dtype in DTYPES:
+                rows.append(_check(mode, dtype, "tanh_backward", options.device))
+                # MindSpore has no bfloat16 Tanh on CPU.
+                if dtype != mindspore.bfloat16 or options.device != "CPU":
+                    rows.append(_check(mode, dtype, "gradient of tanh", options.device))
+            spellings += [_check_spelling(mode, name, options.device) for name in (*BOUND, *NOT_POSSIBLE)]
+    print(f"device {options.device}, tolerance {ULPS} ULP of grad_output")
+    _print(rows, "route", "mode", "dtype", "launches", "error", "result")
+    print("\nbound and unbound, launches of one backward pass")
+    _print(spellings, "spelling", "mode", "bound", "unbound", "result")
     if options.plot:
         dtypes = [dtype for dtype in DTYPES if dtype != mindspore.bfloat16 or options.device != "CPU"]
         draw_errors([_curve(dtype) for dtype in dtypes], options.device, options.plot)
-    return all(row["result"] == "ok" for row in rows), rows
+    rows += spellings
+    return not any(row["failed"] for row in rows), rows
+
+
+def _print(rows: List[Dict[str, Any]], *columns: str) -> None:
+    print_table(columns, [[row[column] for column in columns] for row in rows])
+
+
+def _check_spelling(mode: str, name: str, device: str) -> Dict[str, Any]:
+    build, expected = BOUND.get(name) or (NOT_POSSIBLE[name][0], 0)
+    launches = {}
+    for binding in ("unbound", "bound"):
+        with bound() if binding == "bound" else contextlib.nullcontext():
+            before = launch_count()
+            gradients(build())
+            launches[binding] = launch_count() - before
+    if device != "CPU":
+        expected = 0
+    failed = launches != {"unbound": 0, "bound": expected}
+    result = NOT_POSSIBLE[name][1] if name in NOT_POSSIBLE else "ok"
+    row = {"spelling": name, "mode": mode, **launches, "result": result, "failed": failed}
+    return {**row, "result": f"{expected} expected"} if failed else row
 
 
 def _curve(dtype: Any, points: int = 100, near: int = 100) -> Dict[str, Any]:
@@ -83,6 +109,7 @@ def _check(mode: str, dtype: Any, route: str, device: str) -> Dict[str, Any]:
         "launches": launches if device == "CPU" else "not counted",
         "error": round(error, 2),
         "result": "ok" if ran and error <= ULPS else ("differs" if ran else "operator did not run"),
+        "failed": not ran or error > ULPS,
     }
 
 
