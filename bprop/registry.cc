@@ -113,7 +113,7 @@ NodePtr RunAtOnce(BpropBuilder *builder, const std::string &target, const NodePt
   if (state.run == nullptr || !HoldsValues(*builder)) return nullptr;
   const auto g = Contiguous(builder, dout), output = Contiguous(builder, y);
   tensor::TensorPtr grad_input;
-  if (g == nullptr || output == nullptr || !state.run(g, output, target == kAscendDevice, &grad_input)) return nullptr;
+  if (g == nullptr || output == nullptr || !state.run(g, output, target == "Ascend", &grad_input)) return nullptr;
   return builder->EmitValue(grad_input);
 }
 

@@ -187,7 +187,7 @@ PyObject *CallTanhBackward(PyObject *, PyObject *const *arguments, Py_ssize_t co
   if (!tensor::IsTensorPy(arguments[0]) || !tensor::IsTensorPy(arguments[1])) Py_RETURN_NONE;
   try {
     const TensorPtr g = tensor::ConvertToTensor(arguments[0]), y = tensor::ConvertToTensor(arguments[1]);
-    const bool ascend = MsContext::GetInstance()->get_param<std::string>(MS_CTX_DEVICE_TARGET) == kAscendDevice;
+    const bool ascend = MsContext::GetInstance()->get_param<std::string>(MS_CTX_DEVICE_TARGET) == "Ascend";
     if (!HasRun(ascend) || IsIntercepted(g, y) || g->data_type() != y->data_type() || !HasKernel(y->data_type()) || g->shape() != y->shape() ||
         y->shape().size() > kMaxRank || g->storage_info() != nullptr || y->storage_info() != nullptr) {
       Py_RETURN_NONE;

@@ -12,7 +12,7 @@ from mindspore import Tensor
 
 from .._compiler import build_library
 from .._library import library
-from .._mindspore import VERSION, compile_flags
+from .._mindspore import HAS_RUNNER_HEADERS, VERSION, compile_flags
 from .._names import ACLNN_KERNEL, CPU_KERNEL
 from .marked import MARK
 
@@ -64,6 +64,8 @@ class Runner:
 
 
 def _build() -> Path:
+    if not HAS_RUNNER_HEADERS:
+        raise RuntimeError(f"MindSpore {VERSION} lacks headers that runner.cc needs")
     headers = Path(sysconfig.get_paths()["include"])
     if not (headers / "Python.h").exists():
         raise RuntimeError(f"{headers / 'Python.h'} is missing")

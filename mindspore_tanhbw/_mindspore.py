@@ -16,6 +16,9 @@ pynative_executor = api._pynative_executor
 
 VERSION: str = mindspore.__version__
 
+HAS_RUNNER_HEADERS = VERSION != "2.7.0"
+"""2.7.0 lacks some that its own headers include, so runner.cc does not compile against it."""
+
 # Those that a release has, with what registry.cc and runner.cc call.
 _LIBRARIES = (
     *("core", "common", "frontend", "pyboost", "pynative", "pynative_utils", "backend_common", "ms_backend", "runtime_pipeline"),

@@ -34,7 +34,7 @@ def test_check_passes():
 
 
 def test_bench_measures_in_pairs(tmp_path):
-    options = ["--repeats", "7", "--largest", "1e4", "--json", "figures.json", "--plot", "ratios.svg"]
+    options = ["--repeats", "7", "--processes", "1", "--largest", "1e4", "--json", "figures.json", "--plot", "ratios.svg"]
     done = command("bench", "--device", "CPU", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads((tmp_path / "figures.json").read_text())

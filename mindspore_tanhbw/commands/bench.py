@@ -17,6 +17,7 @@ HELP = "time of the operator against MindSpore's own gradient"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """How much to measure, and where to draw it."""
     parser.add_argument("--repeats", type=int, default=15, help="samples of each side, at least 7")
+    parser.add_argument("--processes", type=int, default=7, help="runs of each side that need a process of their own")
     parser.add_argument("--largest", type=float, default=1e8, metavar="N", help="most elements of one tensor")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the ratios there")
 
@@ -25,6 +26,8 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Row]]:
     """Measure and print; there is no passing or failing a time."""
     if options.repeats < 7:
         raise UserError(f"--repeats must be at least 7, but is {options.repeats}.")
+    if options.processes < 1:
+        raise UserError(f"--processes must be at least 1, but is {options.processes}.")
     if options.largest < 1e3:
         raise UserError(f"--largest must be at least 1000, but is {options.largest:g}.")
     rows: List[Row] = []

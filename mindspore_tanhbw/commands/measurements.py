@@ -138,6 +138,6 @@ print(time.perf_counter() - start)
 
 def _process(options: argparse.Namespace) -> Iterator[Row]:
     ours, own = (_FIRST.format(device=options.device, function=name) for name in ("tbw.tanh", "mindspore.ops.tanh"))
-    yield _row("first gradient of a process", "ops.tanh", processes_in_turn(ours, own, repeats=7), "+50 ms")
+    yield _row("first gradient of a process", "ops.tanh", processes_in_turn(ours, own, options.processes), "+50 ms")
     alone = "import time; start = time.perf_counter(); import mindspore; print(time.perf_counter() - start)"
-    yield _row("import, after MindSpore's", "MindSpore's", processes_in_turn(_IMPORT, alone, repeats=7), "20 ms")
+    yield _row("import, after MindSpore's", "MindSpore's", processes_in_turn(_IMPORT, alone, options.processes), "20 ms")
