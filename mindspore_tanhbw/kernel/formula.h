@@ -4,10 +4,11 @@
 #ifndef TANHBW_FORMULA_H_
 #define TANHBW_FORMULA_H_
 
-// static: each instruction set compiles its own copy, and the linker must not merge them.
-template <class V>
-static inline V TanhGrad(V grad_output, V output, V one) {
-  return grad_output * (one - output * output);
+// A is an arithmetic over values V. Its OneMinusSquare is 1 - output * output: in double as written, in float rounded only
+// once, because a rounded square would cancel to a few digits near saturation.
+template <class A, class V>
+static inline V TanhGrad(V grad_output, V output) {
+  return grad_output * A::OneMinusSquare(output);
 }
 
 #endif  // TANHBW_FORMULA_H_

@@ -13,7 +13,7 @@
 // quiet NaN, because which operand's NaN survives a product is the compiler's choice.
 template <class L>
 static inline auto Lane(const char *g, const char *y) {
-  return L::Narrow(L::Quiet(TanhGrad(L::Load(g), L::Load(y), L::One())));
+  return L::Narrow(L::Quiet(TanhGrad<L>(L::Load(g), L::Load(y))));
 }
 
 template <class L>

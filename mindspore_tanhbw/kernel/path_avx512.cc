@@ -35,7 +35,7 @@ struct Stores {
 struct InDouble : Stores {
   using V = __m512d;
   static constexpr int64_t kCount = 8;
-  static V One() { return _mm512_set1_pd(1); }
+  static V OneMinusSquare(V y) { return _mm512_set1_pd(1) - y * y; }
   static V Quiet(V v) {
     const V nan = _mm512_castsi512_pd(_mm512_set1_epi64(0x7ff8000000000000));
     return _mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), nan);
@@ -45,7 +45,7 @@ struct InDouble : Stores {
 struct InFloat : Stores {
   using V = __m512;
   static constexpr int64_t kCount = 16;
-  static V One() { return _mm512_set1_ps(1); }
+  static V OneMinusSquare(V y) { return _mm512_fnmadd_ps(y, y, _mm512_set1_ps(1)); }
   static V Quiet(V v) {
     const V nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000));
     return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
@@ -59,11 +59,11 @@ struct Float64 : InDouble {
   static __m512i Narrow(V v) { return _mm512_castpd_si512(v); }
 };
 
-struct Float32 : InDouble {
+struct Float32 : InFloat {
   static constexpr int kDtype = kTanhbwFloat32;
   static constexpr int64_t kSize = 4;
-  static V Load(const char *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(reinterpret_cast<const float *>(p))); }
-  static __m256i Narrow(V v) { return _mm256_castps_si256(_mm512_cvtpd_ps(v)); }
+  static V Load(const char *p) { return _mm512_loadu_ps(p); }
+  static __m512i Narrow(V v) { return _mm512_castps_si512(v); }
 };
 
 struct Float16 : InFloat {

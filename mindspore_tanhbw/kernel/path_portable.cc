@@ -33,21 +33,42 @@ inline double Quiet(double v) { return v == v ? v : BitCast<double>(uint64_t{0x7
 struct Float64 {
   using Stored = double;
   using Computed = double;
+  static double OneMinusSquare(double y) { return 1 - y * y; }
   static double Widen(double v) { return v; }
   static double Narrow(double v) { return v; }
 };
 
-// In double, 1 - output * output keeps the digits that float32 would cancel near saturation.
 struct Float32 {
   using Stored = float;
-  using Computed = double;
-  static double Widen(float v) { return static_cast<double>(v); }
-  static float Narrow(double v) { return static_cast<float>(v); }
+  using Computed = float;
+  static float OneMinusSquare(float y) {
+#if defined(__FP_FAST_FMAF)
+    return __builtin_fmaf(-y, y, 1);
+#else
+    // The square is exact in double, the sum is not, and rounding a rounded sum again could go the other way. So what the
+    // sum lost is put into its last bit, far below what float keeps: an odd last bit can never look like half way.
+    const double square = static_cast<double>(y) * y;
+    const double sum = 1 - square;
+    const double part = sum - 1;
+    const double lost = (1 - (sum - part)) - (square + part);
+    const int64_t bits = BitCast<int64_t>(sum);
+    const int64_t toward = (lost > 0) == (sum > 0) ? 1 : -1;
+    const bool inexact = lost < 0 || lost > 0;
+    return static_cast<float>(BitCast<double>(inexact && (bits & 1) == 0 ? bits + toward : bits));
+#endif
+  }
+  static float Widen(float v) { return v; }
+  static float Narrow(float v) { return v; }
 };
 
-struct BFloat16 {
+// The square of a 16-bit output is exact in float.
+struct ExactSquare {
   using Stored = uint16_t;
   using Computed = float;
+  static float OneMinusSquare(float y) { return 1 - y * y; }
+};
+
+struct BFloat16 : ExactSquare {
   static float Widen(uint16_t bits) { return BitCast<float>(static_cast<uint32_t>(bits) << 16); }
   // Half of the dropped part, less one when the kept part is even, carries into the kept part exactly when rounding
   // to nearest even goes up. The quiet NaN has no low bits that could carry.
@@ -58,10 +79,7 @@ struct BFloat16 {
 };
 
 // Without branches, which would keep compilers from vectorising the loop.
-struct Float16 {
-  using Stored = uint16_t;
-  using Computed = float;
-
+struct Float16 : ExactSquare {
   // The fields of a float16, moved to where float32 has them, are the value divided by 2^112, subnormals included.
   static float Widen(uint16_t bits) {
     const int32_t sign = static_cast<int32_t>(bits & 0x8000u) << 16;
@@ -92,7 +110,7 @@ struct Scalar {
   static constexpr int64_t kCount = 1;
   static constexpr int64_t kSize = sizeof(Stored);
   static constexpr bool kStreams = false;
-  static V One() { return 1; }
+  static V OneMinusSquare(V y) { return E::OneMinusSquare(y); }
   static V Load(const char *p) { return E::Widen(Read<Stored>(p)); }
   static V Quiet(V v) { return ::Quiet(v); }
   static Stored Narrow(V v) { return E::Narrow(v); }
