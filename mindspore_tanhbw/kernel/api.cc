@@ -42,7 +42,8 @@ int TanhBackward(int nparam, void **params, int *ndims, int64_t **shapes, const 
   const int64_t n = Count(ndims[0], shapes[0]);
   if (dtype < 0 || n < 0) return kTanhbwInvalidParam;
   for (int i = 1; i < nparam; ++i) {
-    if (DtypeOf(dtypes[i]) != dtype || ndims[i] != ndims[0] || Count(ndims[i], shapes[i]) < 0) return kTanhbwInvalidParam;
+    if (DtypeOf(dtypes[i]) != dtype || ndims[i] != ndims[0]) return kTanhbwInvalidParam;
+    if (Count(ndims[i], shapes[i]) < 0) return kTanhbwInvalidParam;
     for (int d = 0; d < ndims[0]; ++d) {
       if (shapes[i][d] != shapes[0][d]) return kTanhbwInvalidParam;
     }

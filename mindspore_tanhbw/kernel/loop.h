@@ -7,10 +7,10 @@
 #include "formula.h"
 #include "paths.h"
 
-// A lane type L tells how kCount elements of kSize bytes are loaded into a register of the type they are computed in, and
+// A lane type L tells how kCount elements of kSize bytes are loaded into registers of the type they are computed in and
 // how they are narrowed back and stored, at any alignment; some can Stream a whole aligned line past the cache. Odd
-// elements at the ends are left to the portable path, whose results are the same bits. Quiet turns every NaN into the one
-// quiet NaN, because which operand's NaN survives a product is the compiler's choice.
+// elements at the ends are left to the portable path, whose results are the same bits. Quiet turns every NaN into the
+// one quiet NaN, because which operand's NaN survives a product is the compiler's choice.
 template <class L>
 static inline auto Lane(const char *g, const char *y) {
   return L::Narrow(L::Quiet(TanhGrad<L>(L::Load(g), L::Load(y))));

@@ -72,25 +72,38 @@ struct Float16 : InFloat {
   static __m128i Narrow(V v) { return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 };
 
-struct BFloat16 : InFloat {
+// A bfloat16 is the upper half of a float: every second one is in place already, those between are moved up and back.
+struct BFloat16 : Stores {
   static constexpr int kDtype = kTanhbwBFloat16;
   static constexpr int64_t kSize = 2;
+  static constexpr int64_t kCount = 2 * InFloat::kCount;
+  static constexpr bool kStreams = true;
+  struct V {
+    __m256 even, odd;
+    friend V operator*(const V &a, const V &b) { return {a.even * b.even, a.odd * b.odd}; }
+  };
+  static __m256i Upper(__m256i bits) { return _mm256_and_si256(bits, _mm256_set1_epi32(-65536)); }
   static V Load(const char *p) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(Load16(p)), 16));
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(bits, 16)), _mm256_castsi256_ps(Upper(bits))};
   }
-  // Rounded as in the portable path.
-  static __m128i Narrow(V v) {
+  static V OneMinusSquare(const V &y) { return {InFloat::OneMinusSquare(y.even), InFloat::OneMinusSquare(y.odd)}; }
+  static V Quiet(const V &v) { return {InFloat::Quiet(v.even), InFloat::Quiet(v.odd)}; }
+  // As in the portable path.
+  static __m256i Rounded(__m256 v) {
     const __m256i bits = _mm256_castps_si256(v);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i sum = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-    const __m256i high = _mm256_srli_epi32(sum, 16);
-    return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+    const __m256i last = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), last);
+  }
+  static __m256i Narrow(const V &v) {
+    return _mm256_or_si256(_mm256_srli_epi32(Rounded(v.even), 16), Upper(Rounded(v.odd)));
   }
 };
 
 bool Supported() {
   unsigned a, b, c = 0, d;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) &&
+         (c & bit_F16C) != 0;
 }
 
 }  // namespace

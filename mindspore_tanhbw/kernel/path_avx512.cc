@@ -73,18 +73,30 @@ struct Float16 : InFloat {
   static __m256i Narrow(V v) { return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 };
 
-struct BFloat16 : InFloat {
+// A bfloat16 is the upper half of a float: every second one is in place already, those between are moved up and back.
+struct BFloat16 : Stores {
   static constexpr int kDtype = kTanhbwBFloat16;
   static constexpr int64_t kSize = 2;
+  static constexpr int64_t kCount = 2 * InFloat::kCount;
+  struct V {
+    __m512 even, odd;
+    friend V operator*(const V &a, const V &b) { return {a.even * b.even, a.odd * b.odd}; }
+  };
+  static __m512i Upper(__m512i bits) { return _mm512_and_si512(bits, _mm512_set1_epi32(-65536)); }
   static V Load(const char *p) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(Load32(p)), 16));
+    const __m512i bits = _mm512_loadu_si512(p);
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(bits, 16)), _mm512_castsi512_ps(Upper(bits))};
   }
-  // Rounded as in the portable path.
-  static __m256i Narrow(V v) {
+  static V OneMinusSquare(const V &y) { return {InFloat::OneMinusSquare(y.even), InFloat::OneMinusSquare(y.odd)}; }
+  static V Quiet(const V &v) { return {InFloat::Quiet(v.even), InFloat::Quiet(v.odd)}; }
+  // As in the portable path.
+  static __m512i Rounded(__m512 v) {
     const __m512i bits = _mm512_castps_si512(v);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(sum, 16));
+    const __m512i last = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), last);
+  }
+  static __m512i Narrow(const V &v) {
+    return _mm512_or_si512(_mm512_srli_epi32(Rounded(v.even), 16), Upper(Rounded(v.odd)));
   }
 };
 

@@ -45,8 +45,8 @@ struct Float32 {
 #if defined(__FP_FAST_FMAF)
     return __builtin_fmaf(-y, y, 1);
 #else
-    // The square is exact in double, the sum is not, and rounding a rounded sum again could go the other way. So what the
-    // sum lost is put into its last bit, far below what float keeps: an odd last bit can never look like half way.
+    // The square is exact in double, the sum is not, and rounding a rounded sum again could go the other way. So what
+    // the sum lost is put into its last bit, far below what float keeps: an odd last bit can never look like half way.
     const double square = static_cast<double>(y) * y;
     const double sum = 1 - square;
     const double part = sum - 1;
@@ -122,4 +122,6 @@ bool Supported() { return true; }
 }  // namespace
 
 const Path kPortablePath = {
-    "portable", Supported, {Loop<Scalar<Float16>>, Loop<Scalar<Float32>>, Loop<Scalar<Float64>>, Loop<Scalar<BFloat16>>}};
+    "portable",
+    Supported,
+    {Loop<Scalar<Float16>>, Loop<Scalar<Float32>>, Loop<Scalar<Float64>>, Loop<Scalar<BFloat16>>}};

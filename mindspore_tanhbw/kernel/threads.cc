@@ -17,13 +17,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// All of these are measured, see docs/performance.md; bytes are those of the output.
+// Measured on two cores; bytes are those of the output.
 constexpr int kMaxThreads = 64;
-constexpr int kMaxDefaultThreads = 8;        // more do not add memory bandwidth
-constexpr int64_t kSplitBytes = 128 << 10;   // what is worth one thread more, if that is awake
-constexpr int64_t kWakeBytes = 2 << 20;      // what is worth waking the others
-constexpr int64_t kChunkBytes = 32 << 10;    // what a thread takes at a time
-constexpr int64_t kStreamBytes = 12 << 20;   // from here on streaming pays even if the result is read at once
+constexpr int kMaxDefaultThreads = 8;       // more do not add memory bandwidth
+constexpr int64_t kSplitBytes = 128 << 10;  // what is worth one thread more, if that is awake
+constexpr int64_t kWakeBytes = 2 << 20;     // what is worth waking the others
+constexpr int64_t kChunkBytes = 32 << 10;   // what a thread takes at a time
+constexpr int64_t kStreamBytes = 12 << 20;  // from here on streaming pays even if the result is read at once
 constexpr std::chrono::microseconds kSpin{50};  // how long a thread looks for work before it sleeps
 
 // Every thread has a slice of its own, the same one in the next call on the same buffers, so that its part of them is
@@ -41,7 +41,7 @@ struct Job {
 
   void Work(int own) {
     DefaultFloatMode mode;
-    const int64_t chunk = slices > 1 ? kChunkBytes / size : n;
+    const int64_t chunk = kChunkBytes / size;
     for (int i = 0; i < slices; ++i) {
       const int slice = (own + i) % slices;
       const int64_t first = SliceStart(slice), count = SliceStart(slice + 1) - first;
@@ -176,12 +176,12 @@ void RunThreaded(Kernel kernel, int64_t size, const char *g, const char *y, char
   const bool stream = bytes >= kStreamBytes && reinterpret_cast<uintptr_t>(out) % static_cast<uintptr_t>(size) == 0;
   const int64_t worth = bytes / kSplitBytes;
   const int threads = worth < 2 ? 1 : static_cast<int>(std::min<int64_t>(worth, NumThreads()));
-  const bool shared = threads > 1 && pthread_mutex_trylock(&pool_taken) == 0;
-  Job whole{kernel, size, g, y, out, n, stream, shared ? threads : 1, {}};
-  if (shared) {
-    Share(&whole);
-    pthread_mutex_unlock(&pool_taken);
-  } else {
-    whole.Work(0);
+  if (threads < 2 || pthread_mutex_trylock(&pool_taken) != 0) {
+    DefaultFloatMode mode;
+    kernel(g, y, out, n, stream);
+    return;
   }
+  Job split{kernel, size, g, y, out, n, stream, threads, {}};
+  Share(&split);
+  pthread_mutex_unlock(&pool_taken);
 }
