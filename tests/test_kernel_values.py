@@ -1,138 +1,223 @@
-"""The CPU kernel by its C functions: every dispatch path, bit for bit against NumPy."""
+"""The CPU kernel by its C functions: its numbers on every dispatch path, its refusals and its launch count."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
 import ctypes
+import itertools
 import threading
 
 import numpy as np
 import pytest
+from kernel.oracle import CODES, STORED, assert_agrees, expected, numbers, special, stored
 
 from mindspore_tanhbw._library import library
 
-FLOAT16, FLOAT32, FLOAT64, BFLOAT16 = range(4)
-NULL_POINTER, INVALID = 161001, 161002
-STORED = {FLOAT16: np.float16, FLOAT32: np.float32, FLOAT64: np.float64, BFLOAT16: np.uint16}
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-40, 6e-8, 65504.0, 3e38, np.inf, -np.inf, np.nan]
+LIB = library()
+LIB.tanhbw_backward.argtypes = [ctypes.c_int] + [ctypes.c_void_p] * 3 + [ctypes.c_int64]
+LIB.tanhbw_path.restype = ctypes.c_char_p
+
+OK, NULL_POINTER, INVALID = 0, 161001, 161002
+ALL_PATHS = ("portable", "avx2", "avx512")
+PATHS = [path for path in ALL_PATHS if LIB.tanhbw_force_path(path.encode()) == OK]
+LIB.tanhbw_force_path(None)
+# Where threads and streaming stores begin, in bytes of the result.
+SPLIT, STREAM = 256 << 10, 12 << 20
 
 
-@pytest.fixture(params=["portable", "avx2", "avx512"])
-def kernel(request):
-    lib = library()
-    if lib.tanhbw_force_path(request.param.encode()):
-        pytest.skip(f"this processor has no {request.param}")
-    yield lib
-    lib.tanhbw_force_path(None)
-    lib.tanhbw_set_num_threads(0)
+@pytest.fixture(autouse=True)
+def defaults():
+    yield
+    LIB.tanhbw_force_path(None)
+    LIB.tanhbw_set_num_threads(0)
 
 
-def run(lib, dtype, grad_output, output):
-    result = np.full(grad_output.size + 8, 7, STORED[dtype])
-    pointers = (ctypes.c_void_p(array.ctypes.data) for array in (grad_output, output, result))
-    assert lib.tanhbw_backward(dtype, *pointers, ctypes.c_int64(grad_output.size)) == 0
-    assert np.all(result[grad_output.size :] == 7), "written past the end"
-    return result[: grad_output.size]
+@pytest.fixture(params=PATHS)
+def path(request):
+    assert LIB.tanhbw_force_path(request.param.encode()) == OK
+    return request.param
 
 
-def widened(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+def run(dtype, g, y):
+    """The kernel on arrays in stored form; nothing may be written outside the result."""
+    pad = 64
+    buffer = np.full(g.nbytes + 2 * pad, 0xA5, np.uint8)
+    assert LIB.tanhbw_backward(CODES[dtype], g.ctypes.data, y.ctypes.data, buffer.ctypes.data + pad, g.size) == OK
+    assert (buffer[:pad] == 0xA5).all() and (buffer[pad + g.nbytes :] == 0xA5).all()
+    return buffer[pad : pad + g.nbytes].view(STORED[dtype]).copy()
 
 
-def to_bfloat16(values):
-    """Round to nearest even; a NaN stays one."""
-    bits = values.view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
+def samples(dtype, n, seed=0):
+    """Gradients of many magnitudes, and tanh's outputs, saturated ones among them."""
+    rng = np.random.default_rng(seed)
+    g = rng.standard_normal(n) * 10.0 ** rng.integers(-4, 4, n)
+    return stored(dtype, g), stored(dtype, np.tanh(rng.standard_normal(n) * 4))
 
 
-def reference(dtype, g, y):
-    with np.errstate(all="ignore"):
-        if dtype == BFLOAT16:
-            wide_g, wide_y = widened(g), widened(y)
-            return to_bfloat16(wide_g * (np.float32(1) - wide_y * wide_y))
-        wide = np.float32 if dtype == FLOAT16 else np.float64
-        g, y = g.astype(wide), y.astype(wide)
-        return (g * (wide(1) - y * y)).astype(STORED[dtype])
+def pairs(dtype):
+    return (np.ascontiguousarray(part.ravel()) for part in np.meshgrid(special(dtype), special(dtype)))
 
 
-def same(dtype, result, expected):
-    if dtype == BFLOAT16:
-        result, expected = widened(result), widened(expected)
-    np.testing.assert_array_equal(result, expected)
-    zero = expected == 0
-    np.testing.assert_array_equal(np.signbit(result[zero]), np.signbit(expected[zero]))
+def test_the_widest_path_is_the_default_and_no_other_name_is_taken():
+    assert PATHS[0] == "portable" and LIB.tanhbw_path().decode() == PATHS[-1]
+    for name in {"", "sse", "AVX2", *ALL_PATHS} - set(PATHS):
+        assert LIB.tanhbw_force_path(name.encode()) != OK
+        assert LIB.tanhbw_path().decode() == PATHS[-1]
 
 
-@pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16])
-def test_every_16_bit_pattern_of_each_input(kernel, dtype):
-    every = np.arange(65536, dtype=np.uint16)
-    with np.errstate(over="ignore"):
-        partners = np.array(SPECIAL, np.float32)
-        partners = to_bfloat16(partners) if dtype == BFLOAT16 else partners.astype(np.float16).view(np.uint16)
-    for partner in partners:
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_16_bit_pattern_of_each_input(path, dtype):
+    every = np.arange(65536, dtype=np.uint16).view(STORED[dtype])
+    for partner in special(dtype):
         other = np.full_like(every, partner)
-        for g, y in ((every, other), (other, every)):
-            g, y = (one.view(STORED[dtype]) for one in (g, y))
-            same(dtype, run(kernel, dtype, g, y), reference(dtype, g, y))
+        assert_agrees(dtype, run(dtype, every, other), expected(dtype, every, other))
+        assert_agrees(dtype, run(dtype, other, every), expected(dtype, other, every))
 
 
-@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64])
-def test_special_values_and_random_ones(kernel, dtype):
-    rng = np.random.default_rng(8)
-    special = np.array(np.meshgrid(SPECIAL, SPECIAL)).reshape(2, -1).astype(STORED[dtype])
-    random = rng.normal(size=(2, 100003)).astype(STORED[dtype])
-    tiny = (random * 1e-38).astype(STORED[dtype])
-    saturated = np.stack([random[0], np.tanh(random[1] * 9)]).astype(STORED[dtype])
-    for g, y in (special, random, tiny, saturated):
-        same(dtype, run(kernel, dtype, g, y), reference(dtype, g, y))
-    assert not np.array_equal(run(kernel, dtype, *random), run(kernel, dtype, *random[::-1]))
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_16_bit_pattern_of_each_input_with_many_partners(path, dtype):
+    every = np.arange(65536, dtype=np.uint16).view(STORED[dtype])
+    for partner in every[::127]:
+        other = np.full_like(every, partner)
+        assert_agrees(dtype, run(dtype, every, other), expected(dtype, every, other))
+        assert_agrees(dtype, run(dtype, other, every), expected(dtype, other, every))
 
 
-@pytest.mark.parametrize("dtype", STORED)
-def test_every_small_size_at_an_odd_address_and_any_number_of_threads(kernel, dtype):
-    rng = np.random.default_rng(9)
-    values = rng.normal(size=(2, 3_000_001)).astype(np.float32)
-    g, y = (to_bfloat16(one) if dtype == BFLOAT16 else one.astype(STORED[dtype]) for one in values)
-    expected = reference(dtype, g, y)
-    for n in range(130):
-        same(dtype, run(kernel, dtype, g[1 : n + 1], y[3 : n + 3]), reference(dtype, g[1 : n + 1], y[3 : n + 3]))
-    for threads in (1, 2, 3):
-        kernel.tanhbw_set_num_threads(threads)
-        same(dtype, run(kernel, dtype, g, y), expected)
+@pytest.mark.parametrize("dtype", CODES)
+def test_special_values_with_each_other(path, dtype):
+    g, y = pairs(dtype)
+    assert_agrees(dtype, run(dtype, g, y), expected(dtype, g, y))
 
 
-def aot(shapes, dtypes, null=False):
-    arrays = [np.full(6, 7, np.float32) for _ in shapes]
-    params = (ctypes.c_void_p * 3)(*(0 if null else one.ctypes.data for one in arrays))
-    ndims = (ctypes.c_int * 3)(*map(len, shapes))
-    rows = [(ctypes.c_int64 * len(shape))(*shape) for shape in shapes]
-    pointers = (ctypes.POINTER(ctypes.c_int64) * 3)(*rows)
-    names = (ctypes.c_char_p * 3)(*(one.encode() for one in dtypes))
-    status = library().TanhBackward(3, params, ndims, pointers, names, None, None)
-    return status, bool(np.all(arrays[2] == 7))
+@pytest.mark.parametrize("dtype", CODES)
+def test_random_values(path, dtype):
+    for seed, scale in enumerate([1, 1e-37, 1e30]):
+        g, y = samples(dtype, 100003, seed)
+        g = stored(dtype, numbers(dtype, g).astype(np.float64) * scale)
+        assert_agrees(dtype, run(dtype, g, y), expected(dtype, g, y))
 
 
-@pytest.mark.parametrize(
-    "shapes, dtypes, null, status",
-    [
-        ([(2, 3), (3, 2), (2, 3)], ["float32"] * 3, False, INVALID),
-        ([(2, 3), (2, 3), (6,)], ["float32"] * 3, False, INVALID),
-        ([(6,)] * 3, ["float32", "float16", "float32"], False, INVALID),
-        ([(6,)] * 3, ["int32"] * 3, False, INVALID),
-        ([(6,)] * 3, ["float32"] * 3, True, NULL_POINTER),
-    ],
-)
-def test_what_is_refused_is_not_written_nor_counted(shapes, dtypes, null, status):
-    before = library().tanhbw_launch_count()
-    assert aot(shapes, dtypes, null) == (status, True)
-    assert library().tanhbw_launch_count() == before
+def test_float32_keeps_its_digits_near_saturation(path):
+    y = np.float32(1) - np.arange(1, 1001, dtype=np.float32) * np.float32(2.0**-24)
+    exact = [1 - int(v) ** 2 / 2**48 for v in y.astype(np.float64) * 2**24]  # 48 bits fit into a float64
+    np.testing.assert_array_equal(run("float32", np.ones_like(y), y), np.float32(exact))
 
 
-def test_count_over_threads():
-    before = library().tanhbw_launch_count()
-    work = [threading.Thread(target=lambda: [aot([(6,)] * 3, ["float32"] * 3) for _ in range(500)]) for _ in range(4)]
-    for thread in work:
-        thread.start()
-    for thread in work:
-        thread.join()
-    assert library().tanhbw_launch_count() == before + 2000
+@pytest.mark.parametrize("dtype", CODES)
+def test_the_inputs_are_not_interchangeable(path, dtype):
+    g, y = stored(dtype, [2.0, 0.5, -3.0, 2.0, -2.0]), stored(dtype, [0.5, 0.25, 0.75, 1.0, 1.0])
+    wanted = stored(dtype, [1.5, 0.46875, -1.3125, 0.0, -0.0])
+    np.testing.assert_array_equal(run(dtype, g, y).view(np.uint8), wanted.view(np.uint8))
+
+
+@pytest.mark.parametrize("dtype", CODES)
+def test_the_same_bits_on_every_path_and_thread_count_and_at_any_address(dtype):
+    itemsize = np.dtype(STORED[dtype]).itemsize
+    special_g, special_y = pairs(dtype)
+    for nbytes in (SPLIT + 8, STREAM + 8):
+        n = nbytes // itemsize
+        g, y = samples(dtype, n)
+        # NaNs too, whose bits show which operand's came through.
+        g[: special_g.size], y[: special_y.size] = special_g, special_y
+        first = run(dtype, g, y).view(np.uint8)
+        for name, threads, shift in itertools.product(PATHS, (1, 2, 3), (0, 1, 32)):
+            assert LIB.tanhbw_force_path(name.encode()) == OK
+            LIB.tanhbw_set_num_threads(threads)
+            assert LIB.tanhbw_num_threads() == threads
+            result = np.empty(nbytes + 64, np.uint8)[shift : shift + n * itemsize]
+            addresses = (array.ctypes.data for array in (g, y, result))
+            assert LIB.tanhbw_backward(CODES[dtype], *addresses, n) == OK
+            assert np.array_equal(result, first), (name, threads, shift)
+
+
+def aot(params, shapes, dtypes):
+    """TanhBackward as MindSpore calls it; None stands for a null pointer."""
+    count = len(params)
+    rows = [(ctypes.c_int64 * max(len(shape), 1))(*shape) for shape in shapes]
+    return LIB.TanhBackward(
+        count,
+        (ctypes.c_void_p * count)(*params),
+        (ctypes.c_int * count)(*map(len, shapes)),
+        (ctypes.POINTER(ctypes.c_int64) * count)(*rows),
+        (ctypes.c_char_p * count)(*(name.encode() for name in dtypes)),
+        None,
+        None,
+    )
+
+
+@pytest.fixture
+def three():
+    """grad_output, output and a grad_input that shows whether it was written; room for 6 numbers of any dtype."""
+    return [np.full(6, 0.5), np.full(6, 0.25), np.full(6, 7.25)]
+
+
+@pytest.mark.parametrize("dtype", CODES)
+def test_mindspores_entry(dtype):
+    g, y = samples(dtype, 6)
+    result = np.empty_like(g)
+    before = LIB.tanhbw_launch_count()
+    assert aot([array.ctypes.data for array in (g, y, result)], [(2, 3)] * 3, [dtype] * 3) == OK
+    assert_agrees(dtype, result, expected(dtype, g, y))
+    assert LIB.tanhbw_launch_count() == before + 1
+
+
+F64, SHAPE = "float64", (2, 3)
+REFUSED = {
+    "integers": ([SHAPE] * 3, ["int32"] * 3),
+    "complex": ([SHAPE] * 3, ["complex64"] * 3),
+    "mixed inputs": ([SHAPE] * 3, [F64, "float32", F64]),
+    "mixed result": ([SHAPE] * 3, [F64, F64, "float32"]),
+    "unequal shapes": ([SHAPE, (3, 2), SHAPE], [F64] * 3),
+    "unequal ranks": ([SHAPE, (6,), SHAPE], [F64] * 3),
+    "a further dimension": ([SHAPE, (2, 3, 4), SHAPE], [F64] * 3),
+    "broadcast": ([SHAPE, (1, 3), SHAPE], [F64] * 3),
+    "unequal result": ([SHAPE, SHAPE, (2, 2)], [F64] * 3),
+    "negative dimension": ([(-1, 3)] * 3, [F64] * 3),
+    "too many elements": ([(2**32, 2**32)] * 3, [F64] * 3),
+    "two tensors": ([SHAPE] * 2, [F64] * 2),
+    "four tensors": ([SHAPE] * 4, [F64] * 4),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_not_written_nor_counted(three, case):
+    shapes, dtypes = REFUSED[case]
+    before = LIB.tanhbw_launch_count()
+    assert aot([array.ctypes.data for array in [*three, three[2]][: len(shapes)]], shapes, dtypes) == INVALID
+    assert (three[2] == 7.25).all()
+    assert LIB.tanhbw_launch_count() == before
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_null_pointers_are_not_followed_nor_counted(three, missing):
+    addresses = [array.ctypes.data for array in three]
+    addresses[missing] = None
+    before = LIB.tanhbw_launch_count()
+    assert aot(addresses, [SHAPE] * 3, [F64] * 3) == NULL_POINTER
+    assert LIB.tanhbw_backward(CODES[F64], *addresses, 6) == NULL_POINTER
+    assert (three[2] == 7.25).all()
+    assert LIB.tanhbw_launch_count() == before
+
+
+@pytest.mark.parametrize("n, calls", [(1, 20_000), (300_000, 50)], ids=["short calls", "calls that share the pool"])
+def test_launch_count_is_exact_from_four_threads(n, calls):
+    g, y = samples("float32", n)
+    wanted, right = run("float32", g, y), []
+    start = threading.Barrier(4)
+
+    def work():
+        result = np.empty_like(g)
+        arguments = (CODES["float32"], g.ctypes.data, y.ctypes.data, result.ctypes.data, n)
+        start.wait()
+        for _ in range(calls):
+            result.fill(np.nan)
+            right.append(LIB.tanhbw_backward(*arguments) == OK and np.array_equal(result, wanted))
+
+    before = LIB.tanhbw_launch_count()
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(right) == 4 * calls and all(right)
+    assert LIB.tanhbw_launch_count() == before + 4 * calls
