@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNEL = ROOT / "mindspore_tanhbw" / "kernel"
 # As setup.py compiles the kernel, but for the warnings, which are errors here.
 FLAGS = "-std=c++17 -ffp-contract=off -pthread -Wall -Wextra -Werror".split()
-TESTS = 16
+TESTS = 17
 AARCH64_COMPILER = shutil.which("aarch64-linux-gnu-g++")
 AARCH64 = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
 
@@ -60,6 +60,12 @@ def test_every_promise_of_its_header(tmp_path):
 
 
 @pytest.mark.long
+def test_float32_with_every_output_there_is(tmp_path):
+    _, lines = run(build(tmp_path / "program", "-O2"), "--all", "float32, outputs")
+    assert len(lines) == 1
+
+
+@pytest.mark.long
 def test_with_address_and_undefined_behaviour_sanitizers(tmp_path):
     flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     tried, lines = run(build(tmp_path / "program", *flags))
@@ -97,13 +103,13 @@ def test_built_by(compiler, tmp_path):
     "file, text, spoilt, caught_by",
     [
         ("formula.h", "grad_output * A::OneMinusSquare(output)", "output * A::OneMinusSquare(grad_output)", "classes"),
-        ("path_portable.cc", "inexact && (bits & 1) == 0", "false", "classes"),
+        ("path_portable.cc", "static_cast<double>(y) * y", "y * y", "range"),
         ("path_portable.cc", "0x7fff + (bits >> 16 & 1)", "0x8000", "bfloat16"),
         ("loop.h", "n >= L::kCount;", "n > 0;", "guard"),
         ("loop.h", "n -= head;", "", "large"),
         ("threads.cc", "    DefaultFloatMode mode;\n    const", "    const", "flushes"),
-        ("threads.cc", "  helpers = awake = 0;\n", "", "fork"),
-        ("threads.cc", "slice == slices ? n :", "", "large"),
+        ("threads.cc", "  wanted = busy = 0;\n", "", "fork"),
+        ("threads.cc", "n / slices + kLine", "n / slices", "large"),
         ("api.cc", "launches.fetch_add(1, std::memory_order_relaxed)", "launches.store(launches + 1)", "several"),
         ("api.cc", "ndims[i] != ndims[0]", "false", "errors"),
     ],

@@ -54,10 +54,8 @@ struct Job {
     }
   }
 
-  // Whole lines to a slice.
-  int64_t SliceStart(int slice) const {
-    return slice == slices ? n : std::min(n, (n / slices + kLine) / kLine * kLine * slice);
-  }
+  // Whole lines to a slice, rounded up: the last ends with n.
+  int64_t SliceStart(int slice) const { return std::min(n, (n / slices + kLine) / kLine * kLine * slice); }
 };
 
 // One job at a time has the pool; a call that finds it taken works alone.

@@ -16,7 +16,7 @@ _SIGNED = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
 def from_bfloat16(bits):
-    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def to_bfloat16(values):
