@@ -423,7 +423,7 @@ void Inference() {
 }
 
 void Concurrency() {
-  constexpr int kThreads = 6, kCalls = 40, kShortCalls = 20000;
+  constexpr int kThreads = 6, kCalls = 40, kShortCalls = 200000;
   const int64_t before = tanhbw_launch_count();
   const Inputs in(1, 200000, 0, false);
   tanhbw_set_num_threads(3);
@@ -464,17 +464,22 @@ void Fork() {
 #if defined(TEST_UNDER_TSAN)
   skipped = "ThreadSanitizer does not follow forks";
 #else
+  const int64_t n = 1 << 20;
+  const Inputs in(1, n, 0, false);
   tanhbw_set_num_threads(4);
   for (int round = 0; round < 20 && failures == 0; ++round) {
     Check(LargeCallIsRight(), "before the fork");
-    // A second thread may be anywhere in a call while this one forks.
+    // A second thread and its helpers are somewhere in a call while this one forks.
     std::atomic<bool> stop{false};
+    std::atomic<int> calls{0};
     std::thread other([&] {
-      while (!stop) LargeCallIsRight();
+      for (; !stop; ++calls) tanhbw_backward(1, in.g.data(), in.y.data(), in.out.data(), n);
     });
+    while (calls < 2) std::this_thread::yield();
+    usleep(static_cast<useconds_t>(37 * round));
     const pid_t child = fork();
     if (child == 0) {
-      alarm(30);
+      alarm(20);
       _exit(LargeCallIsRight() && LargeCallIsRight() ? 0 : 1);
     }
     int status = 0;
@@ -496,7 +501,7 @@ void NoThreads() {
   tanhbw_set_num_threads(4);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(20);
     refuse_threads = true;
     _exit(LargeCallIsRight() && LargeCallIsRight() ? 0 : 1);
   }
