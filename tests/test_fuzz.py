@@ -145,7 +145,7 @@ def fuzz(backward, dtypes, examples):
     assert all(sizes.values())
     runs = [size for of_dtype in sizes.values() for size in of_dtype]
     assert len(runs) >= examples
-    # Of an empty tensor MindSpore launches the kernel in one way of calling and not in another.
+    # Whether a kernel is launched for an empty tensor is MindSpore's choice.
     assert len(runs) - runs.count(0) <= launches <= len(runs)
 
 

@@ -35,11 +35,10 @@ def build(target, *flags, compiler="g++", kernel=KERNEL):
     return target
 
 
-def run(*command, timeout=300, **environment):
+def run(*command, **environment):
     """What the program printed of each test, and of the paths that it tried."""
-    done = subprocess.run(
-        [str(one) for one in command], capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment}
-    )
+    command = [str(one) for one in command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
     first, *lines = done.stdout.splitlines()
     assert all(line.startswith("ok ") for line in lines), done.stdout

@@ -71,7 +71,8 @@ def assert_agrees(dtype, result, wanted, most=None):
     signs = (np.signbit(numbers(dtype, one)[zero]) for one in (result, wanted))
     np.testing.assert_array_equal(*signs)
     if most == 0:
-        np.testing.assert_array_equal(result[~nan].view(f"u{result.itemsize}"), wanted[~nan].view(f"u{result.itemsize}"))
+        bits = f"u{result.itemsize}"
+        np.testing.assert_array_equal(result[~nan].view(bits), wanted[~nan].view(bits))
     else:
         apart = np.abs(_order(result[~nan]) - _order(wanted[~nan]))
         assert apart.size == 0 or apart.max() <= most, f"{apart.max()} ULPs"
