@@ -18,7 +18,7 @@ _DIGEST = "sha256"
 
 def folder() -> Path:
     """
-    The cache folder, absolute: ````, else mindspore_tanhbw in the user's cache folder.
+    The cache folder, absolute: ``$MINDSPORE_TANHBW_CACHE``, else mindspore_tanhbw in the user's cache folder.
 
     Raises:
         RuntimeError: If it cannot be made, belongs to somebody else, or others may write to it.

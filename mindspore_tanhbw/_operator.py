@@ -51,6 +51,9 @@ def _build(target: str) -> ops.Custom:
     }
     library()
     if target == "CPU":
+        # No more threads than MindSpore's own kernels may use.
+        threads = min(context.get_context("runtime_num_threads"), library().tanhbw_num_threads())
+        library().tanhbw_set_num_threads(threads)
         return ops.Custom(f"{library_path()}:{CPU_KERNEL}", **common)
     if target == "Ascend":
         from ._ascend import AclnnCustom

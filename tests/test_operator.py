@@ -120,3 +120,15 @@ def test_bad_input_is_refused_before_a_kernel_runs(mode, case):
         assert text in str(caught.value)
     # The next call works.
     np.testing.assert_array_equal(Backward()(f32, f32).asnumpy(), np.zeros((2, 3)))
+
+
+def test_threads_are_those_that_mindspore_may_use(run_python):
+    printed = run_python(
+        "import mindspore as ms, mindspore_tanhbw as tbw\n"
+        "from mindspore_tanhbw._library import library\n"
+        "ms.set_context(runtime_num_threads=1)\n"
+        "x = ms.Tensor([1.0])\n"
+        "tbw.tanh_backward(x, x)\n"
+        "print(library().tanhbw_num_threads())\n"
+    )
+    assert printed.split() == ["1"]
