@@ -54,17 +54,22 @@ def cann_root() -> Path:
             "toolkit with its headers; source that one's set_env.sh."
         )
     library = root / "lib64" / "libopapi.so"
+    advice = (
+        f"ASCEND_OPP_PATH ({opp}) must be the opp folder of a CANN with its operators; source that one's set_env.sh."
+    )
     if not library.is_file():
-        raise RuntimeError(f"mindspore_tanhbw: {library} is missing. Install CANN's operator package (opp) there.")
+        raise RuntimeError(f"mindspore_tanhbw: {library} is missing. {advice}")
     for function in (ACLNN_KERNEL, f"{ACLNN_KERNEL}GetWorkspaceSize"):
-        if not _names_symbol(library, function):
-            raise RuntimeError(
-                f"mindspore_tanhbw: {library} has no function {function}. Install a CANN that has the operator."
-            )
+        # Newer CANN keeps the functions in libraries that libopapi.so is linked with, libopapi_math.so and others.
+        if not any(_names_symbol(one, function) for one in sorted(library.parent.glob("libopapi*.so"))):
+            raise RuntimeError(f"mindspore_tanhbw: {library} has no function {function}. {advice}")
     return root
 
 
 def _names_symbol(library: Path, function: str) -> bool:
     # Read, not loaded: MindSpore loads it, in its own order.
-    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b"\0" + function.encode() + b"\0") >= 0
+    with library.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return False  # which mmap refuses
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b"\0" + function.encode() + b"\0") >= 0

@@ -162,9 +162,24 @@ def test_an_executor_whose_address_update_failed_does_not_run(cann, pair):
     assert cann.aclSetTensorAddr(executor, c_size_t(0), c_void_p(stranger.handle), c_void_p(stranger.pointer)) == INVALID
     assert cann.launch("aclnnTanhBackward", executor) == INVALID
     assert "aclSetTensorAddr failed for this executor" in cann.message()
+    assert cann.aclSetTensorAddr(executor, c_size_t(0), c_void_p(pair[0].handle), c_void_p(pair[0].pointer)) == 0
+    assert cann.launch("aclnnTanhBackward", executor) == INVALID, "another tensor's update makes nothing good"
     assert cann.aclSetTensorAddr(None, c_size_t(0), c_void_p(pair[0].handle), None) == INNER_NULLPTR
     assert cann.aclSetTensorAddr(executor, c_size_t(0), None, None) == INNER_NULLPTR
     assert cann.aclSetTensorAddr(executor, c_size_t(3), c_void_p(pair[0].handle), None) == INVALID
+
+
+def test_an_executor_runs_again_once_the_failed_address_update_was_repeated(cann, pair):
+    out = zeros(cann, 2, 3)
+    _, executor, _ = cann.plan("aclnnTanhBackward", *pair, out)
+    cann.aclSetAclOpExecutorRepeatable(executor)
+    update = (executor, c_size_t(0), c_void_p(pair[0].handle), c_void_p(pair[0].pointer))
+    assert cann.cann_sim_fail(b"aclSetTensorAddr=507899@1") == 0
+    assert cann.aclSetTensorAddr(*update) == cann.launch("aclnnTanhBackward", executor) == 507899
+    assert cann.aclSetTensorAddr(*update) == cann.launch("aclnnTanhBackward", executor) == 0
+    assert cann.aclrtSynchronizeStream(None) == 0
+    np.testing.assert_array_equal(out.numpy(), np.full((2, 3), 0.75, np.float32))
+    assert cann.aclDestroyAclOpExecutor(executor) == 0
 
 
 def test_tensors_may_be_destroyed_once_phase_2_returned(cann, pair):

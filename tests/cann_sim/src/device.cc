@@ -177,6 +177,11 @@ SIM_SETTING(aclmdlSetDump, const char *)
 SIM_SETTING(aclmdlFinalizeDump, void)
 SIM_SETTING(HcclSetConfig, int, int64_t)
 
+// Memory that operators keep between launches; MindSpore asks for it where an executor cannot be made repeatable.
+SIM_SETTING(InitHugeMemThreadLocal, void *, bool)
+SIM_SETTING(UnInitHugeMemThreadLocal, void *, bool)
+SIM_SETTING(ReleaseHugeMem, void *, bool)
+
 // The Ascend910B1 has 24 cube and 48 vector cores.
 static aclError core_limit(int type, uint32_t *value) {
   *value = type == 0 ? 24 : 48;

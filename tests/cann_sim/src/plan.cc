@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <mutex>
 
 #include "acl/acl.h"
 #include "handles.h"
@@ -28,8 +30,20 @@ struct Executor {
   size_t inputs;
   uint64_t workspace;
   std::atomic<bool> repeatable{false};
-  std::atomic<int> broken{0};              // the status of an address update that failed
-  const char *broken_by = nullptr;         // and its call
+
+  // Address updates that failed and were not made good: the tensor, or the list and the position in it.
+  struct Failed {
+    const char *call;
+    int status;
+  };
+  using Updated = std::pair<const void *, size_t>;
+  std::mutex mutex;
+  std::map<Updated, Failed> failed;
+
+  Failed failed_update() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return failed.empty() ? Failed{"", 0} : failed.begin()->second;
+  }
 };
 
 Handles<Executor> &executors() {
@@ -243,9 +257,9 @@ aclnnStatus run(const char *name, void *workspace, uint64_t size, aclOpExecutor 
     return fail(name, ACLNN_ERR_PARAM_INVALID, "the executor belongs to %s", executor->name.c_str());
   }
   int status = 0;
-  if (executor->broken != 0) {
+  if (const Executor::Failed failed = executor->failed_update(); failed.status != 0) {
     // Callers may ignore the status of an address update: then the launch fails, instead of using an old address.
-    status = fail(name, executor->broken, "%s failed for this executor", executor->broken_by);
+    status = fail(name, failed.status, "%s failed for this executor", failed.call);
   } else if (executor->workspace > 0 && workspace == nullptr) {
     status = fail(name, ACLNN_ERR_PARAM_NULLPTR, "the workspace is null, %llu bytes are needed",
                   static_cast<unsigned long long>(executor->workspace));
@@ -293,10 +307,13 @@ int set_address(const char *call, Executor *executor, const void *handle, size_t
   return ACLNN_SUCCESS;
 }
 
-int keep_failure(Executor *executor, const char *call, int status) {
-  if (executor != nullptr && status != 0) {
-    executor->broken_by = call;
-    executor->broken = status;
+int keep_failure(Executor *executor, Executor::Updated updated, const char *call, int status) {
+  if (executor == nullptr) return status;
+  std::lock_guard<std::mutex> lock(executor->mutex);
+  if (status != 0) {
+    executor->failed[updated] = {call, status};
+  } else {
+    executor->failed.erase(updated);
   }
   return status;
 }
@@ -327,12 +344,13 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *handle) {
   return ACLNN_SUCCESS;
 }
 
-// The status is also kept in the executor: MindSpore does not look at it, and would launch on the old address.
+// A failure is kept in the executor until an update of the same tensor succeeds: MindSpore does not look at the status,
+// and would launch on the old address.
 aclnnStatus aclSetTensorAddr(aclOpExecutor *handle, const size_t index, aclTensor *tensor, void *address) {
   auto executor = executors().find(handle);
   int status = SIM_CALL_COUNTED();
   if (status == 0) status = sim::set_address(__func__, executor.get(), handle, index, tensor, sim::find(tensor), address);
-  return sim::keep_failure(executor.get(), __func__, status);
+  return sim::keep_failure(executor.get(), {tensor, 0}, __func__, status);
 }
 
 aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *handle, const size_t index, const size_t relative,
@@ -347,7 +365,7 @@ aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *handle, const size_t index, c
     status = sim::set_address(__func__, executor.get(), handle, index, list,
                               tensors ? tensors->tensors[relative] : nullptr, address);
   }
-  return sim::keep_failure(executor.get(), __func__, status);
+  return sim::keep_failure(executor.get(), {list, relative}, __func__, status);
 }
 
 // The simulator's own: what is still alive; control.py wraps it.
