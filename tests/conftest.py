@@ -1,13 +1,44 @@
-"""Fixtures: MindSpore's two modes, and bodies that run in a process of their own."""
+"""Fixtures: MindSpore's two modes, bodies that run in a process of their own, and the Ascend device that is meant."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import json
 import os
 import subprocess
 import sys
 
 import mindspore
 import pytest
+
+from cann_sim.environment import environment
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--device",
+        choices=["simulated", "Ascend"],
+        default="simulated",
+        help="what the Ascend tests run on: the CANN simulator (default), or the CANN of this machine",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--device") != "Ascend":
+        return
+    left_out = [one for one in items if "traced" in one.fixturenames or one.path.name.startswith("test_sim_")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [one for one in items if one not in left_out]
+    config.stash[LEFT_OUT] = len(left_out)
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(
+            f"--device Ascend: {config.stash[LEFT_OUT]} tests deselected, which need the simulator's trace or its faults"
+        )
 
 
 @pytest.fixture(params=["pynative", "graph"])
@@ -43,5 +74,51 @@ def run_python(tmp_path):
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    return run
+
+
+ASCEND = """
+import sys
+sys.path.append({tests!r})
+import numpy as np, mindspore as ms
+from mindspore import Tensor, mint, nn, ops
+import mindspore_tanhbw as tbw
+ms.set_device("Ascend")
+ms.set_context(mode=ms.{mode}_MODE, jit_config={{"jit_level": "O0"}})
+G = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
+Y = np.array([[0.5, 0.25, 0.0], [-0.5, 1.0, 2.0]], np.float32)
+
+class Backward(nn.Cell):
+    def construct(self, grad_output, output):
+        return tbw.tanh_backward(grad_output, output)
+
+def gradient(net):
+    return ops.GradOperation(sens_param=True)(net)(Tensor(Y), Tensor(G)).asnumpy()
+"""
+
+
+@pytest.fixture
+def on_ascend(run_python, request):
+    """Run a body on Ascend, the simulated one or with --device Ascend the real one; returns what it printed."""
+
+    def run(body, mode="PYNATIVE", variables=None, **options):
+        simulated = request.config.getoption("--device") == "simulated"
+        variables = {**(environment(**options) if simulated else {}), **(variables or {})}
+        return run_python(ASCEND.format(tests=os.path.dirname(__file__), mode=mode) + body, **variables)
+
+    return run
+
+
+@pytest.fixture
+def traced(on_ascend, tmp_path):
+    """Run a body on simulated Ascend; returns what it printed and the launches of the kernel."""
+
+    def run(body, mode="PYNATIVE", **options):
+        trace = tmp_path / "trace"
+        trace.unlink(missing_ok=True)
+        printed = on_ascend(body, mode, trace=trace, **options)
+        calls = map(json.loads, trace.read_text().splitlines()) if trace.exists() else []
+        return printed, [one for one in calls if one["call"] == "aclnnTanhBackward" and one["phase"] == 2]
 
     return run
