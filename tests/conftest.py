@@ -87,6 +87,7 @@ import mindspore_tanhbw as tbw
 ms.set_device("Ascend")
 ms.set_context(mode=ms.{mode}_MODE, jit_config={{"jit_level": "O0"}})
 G = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
+SIMULATED = {simulated}
 Y = np.array([[0.5, 0.25, 0.0], [-0.5, 1.0, 2.0]], np.float32)
 
 class Backward(nn.Cell):
@@ -105,7 +106,8 @@ def on_ascend(run_python, request):
     def run(body, mode="PYNATIVE", variables=None, **options):
         simulated = request.config.getoption("--device") == "simulated"
         variables = {**(environment(**options) if simulated else {}), **(variables or {})}
-        return run_python(ASCEND.format(tests=os.path.dirname(__file__), mode=mode) + body, **variables)
+        start = ASCEND.format(tests=os.path.dirname(__file__), mode=mode, simulated=simulated)
+        return run_python(start + body, **variables)
 
     return run
 

@@ -65,6 +65,9 @@ def held():
     ms.runtime.synchronize()
     return [ms.runtime.memory_allocated(), control.memory()]
 
+def planned(call):
+    return call.startswith("aclCreate") or call.endswith("GetWorkspaceSize")
+
 def fault(call, seen):
     unseen()
     if seen:
@@ -78,13 +81,19 @@ def fault(call, seen):
     after = held()
     recover()
     step()  # the same without a fault
-    return dict(call=call, seen=seen, what=what, then=then, last=last, lost=after != held())
+    return dict(call=call, seen=seen, planned=planned(call), what=what, then=then, last=last, lost=after != held())
 
 unseen()
 step()  # what only the first step of a process does
 unseen()
 unseen_calls, seen_calls = calls_of_a_step(), calls_of_a_step()
-results = [fault(call, False) for call in unseen_calls] + [fault(call, True) for call in seen_calls]
+some = GRAPH_SOME
+results = [
+    fault(call, seen)
+    for seen, calls in ((False, unseen_calls), (True, seen_calls))
+    for call in calls
+    if not some or planned(call) or (seen and call in some)
+]
 print(json.dumps(results))
 """
 
@@ -101,25 +110,36 @@ def names(one):
     return one["call"] in one["what"] and ("507899" in one["what"] or one["call"].startswith("aclCreate"))
 
 
-@pytest.mark.parametrize("how", ["PYNATIVE", "PYNATIVE blocking", "GRAPH"])
-@pytest.mark.parametrize("route", ROUTES)
-def test_every_call_of_a_step_fails_once(traced, how, route):
-    mode, *blocking = how.split()
-    printed, _ = traced(("ms.runtime.launch_blocking()\n" if blocking else "") + ROUTES[route] + FAULTS, mode)
+# MindSpore sleeps for 3 seconds whenever the run of a graph fails.
+CASES = [
+    ("alone", "PYNATIVE", ""),
+    ("bound", "PYNATIVE", ""),
+    ("alone", "PYNATIVE", "blocking"),
+    ("bound", "PYNATIVE", "blocking"),
+    ("bound", "GRAPH", "some"),
+    pytest.param("alone", "GRAPH", "", marks=pytest.mark.long),
+    pytest.param("bound", "GRAPH", "", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("route,mode,how", CASES)
+def test_every_call_of_a_step_fails_once(traced, route, mode, how):
+    some = ["aclnnTanhBackward", "aclrtSynchronizeStreamWithTimeout"] if how == "some" else []
+    start = "ms.runtime.launch_blocking()\n" if how == "blocking" else ""
+    printed, _ = traced(start + ROUTES[route] + FAULTS.replace("GRAPH_SOME", repr(some)), mode)
     faults = json.loads(printed)
-    assert {"aclCreateTensor", "aclnnTanhBackwardGetWorkspaceSize", "aclnnTanhBackward", "aclrtMemcpyAsync"} <= {
+    assert {"aclCreateTensor", "aclnnTanhBackwardGetWorkspaceSize", "aclnnTanhBackward"} <= {
         one["call"] for one in faults
     }
     for one in faults:
         if one["call"] in HARMLESS:
             assert one["what"] == "right", one
-        elif how == "PYNATIVE":
+        elif mode == "PYNATIVE" and how != "blocking":
             # Here a failed plan may be overtaken by its consequence, with MindSpore's own gradient as well.
             assert names(one) or one["what"].startswith(CONSEQUENCE), one
         else:
             assert names(one), one
-        planned = one["call"].startswith("aclCreate") or one["call"].endswith("GetWorkspaceSize")
-        if mode == "GRAPH" and not planned and one["call"] not in HARMLESS:
+        if mode == "GRAPH" and not one["planned"] and one["call"] not in HARMLESS:
             assert one["then"].startswith(REFUSED), one
         else:
             assert one["then"] == "right", one
