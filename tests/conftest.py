@@ -100,11 +100,16 @@ def gradient(net):
 
 
 @pytest.fixture
-def on_ascend(run_python, request):
+def simulated(request):
+    """Whether the Ascend tests run on the simulator."""
+    return request.config.getoption("--device") == "simulated"
+
+
+@pytest.fixture
+def on_ascend(run_python, simulated):
     """Run a body on Ascend, the simulated one or with --device Ascend the real one; returns what it printed."""
 
     def run(body, mode="PYNATIVE", variables=None, **options):
-        simulated = request.config.getoption("--device") == "simulated"
         variables = {**(environment(**options) if simulated else {}), **(variables or {})}
         start = ASCEND.format(tests=os.path.dirname(__file__), mode=mode, simulated=simulated)
         return run_python(start + body, **variables)
@@ -120,7 +125,12 @@ def traced(on_ascend, tmp_path):
         trace = tmp_path / "trace"
         trace.unlink(missing_ok=True)
         printed = on_ascend(body, mode, trace=trace, **options)
-        calls = map(json.loads, trace.read_text().splitlines()) if trace.exists() else []
-        return printed, [one for one in calls if one["call"] == "aclnnTanhBackward" and one["phase"] == 2]
+        return printed, launches(trace)
 
     return run
+
+
+def launches(trace):
+    """The launches of the kernel, in order."""
+    calls = map(json.loads, trace.read_text().splitlines()) if trace.exists() else []
+    return [one for one in calls if one["call"] == "aclnnTanhBackward" and one["phase"] == 2]

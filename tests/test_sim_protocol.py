@@ -472,14 +472,19 @@ def test_a_warm_start_builds_nothing():
     assert time.monotonic() - started < 2
 
 
-def test_several_processes_that_start_at_once_build_once(tmp_path):
+def test_several_processes_that_start_at_once_build_once_and_remove_what_is_long_unused(tmp_path):
+    cache = tmp_path / "mindspore_tanhbw" / "ascend_sim"
+    cache.mkdir(mode=0o700, parents=True)
+    for name, days in (("unused", 31), ("used", 29)):
+        (cache / name / "latest").mkdir(parents=True)
+        os.utime(cache / name, times=(time.time() - days * 24 * 3600,) * 2)
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     children = [subprocess.Popen([sys.executable, HERE / "cann_sim/run.py", "--", sys.executable, "-c",
                                   "import ctypes, os; ctypes.CDLL(os.environ['CANN_SIM_LIBRARY'])"], env=env)
                 for _ in range(4)]
     assert [child.wait() for child in children] == [0] * 4
-    cache = tmp_path / "mindspore_tanhbw" / "ascend_sim"
-    assert sorted(path.name == "lock" for path in cache.iterdir()) == [False, True]
+    names = {path.name for path in cache.iterdir()} - {"lock", "used"}
+    assert (cache / "used").exists() and len(names) == 1 and "unused" not in names
     assert cache.stat().st_mode & 0o777 == 0o700
 
 

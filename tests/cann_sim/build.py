@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +21,8 @@ FLAGS = ["-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-fno-strict-aliasin
          "-D_GLIBCXX_USE_CXX11_ABI=0"]  # the old ABI, as MindSpore's wheels have it
 # MindSpore finds CANN by cutting paths at these words, and compiles through an unquoted command line.
 UNUSABLE_IN_PATH = ("opp", "cann", "latest", " ", ":")
+
+UNUSED_SECONDS = 30 * 24 * 3600
 
 
 def cann_root():
@@ -31,7 +34,16 @@ def cann_root():
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not target.is_dir():
                 _fill(target)
+                _prune(cache)
+    os.utime(target)
     return target / "latest"
+
+
+def _prune(cache):
+    """Removes the builds that nothing has used for a month."""
+    for build in cache.iterdir():
+        if build.is_dir() and build.stat().st_mtime < time.time() - UNUSED_SECONDS:
+            shutil.rmtree(build, ignore_errors=True)
 
 
 def mindspore_folder():
