@@ -37,7 +37,7 @@ LEFT_OUT = pytest.StashKey[int]()
 def pytest_terminal_summary(terminalreporter, config):
     if config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(
-            f"--device Ascend: {config.stash[LEFT_OUT]} tests deselected, which need the simulator's trace or its faults"
+            f"--device Ascend: {config.stash[LEFT_OUT]} tests deselected, which need the simulator's trace or faults"
         )
 
 

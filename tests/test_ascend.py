@@ -89,7 +89,9 @@ if SIMULATED:
 """,
         mode,
     )
-    assert printed.splitlines() == ["TypeError True False"] * 2 + ["TypeError False True"] + ["ValueError False True"] * 2
+    assert printed.splitlines() == (
+        ["TypeError True False"] * 2 + ["TypeError False True"] + ["ValueError False True"] * 2
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,4 +1,4 @@
-"""The commands on Ascend: train follows the CPU, check passes, and both run the operator beside MindSpore's gradient."""
+"""The commands on Ascend: train follows the CPU, check passes, both run the operator and MindSpore's gradient."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 

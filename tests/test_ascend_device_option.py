@@ -15,8 +15,8 @@ TESTS = Path(__file__).resolve().parent
 
 def test_the_ascend_tests_run_on_the_cann_of_the_machine(tmp_path):
     trace = tmp_path / "trace"
-    # The simulator stands in for the machine's CANN, set from outside, as set_env.sh would. A test that set it once more
-    # would write no trace there.
+    # The simulator stands in for the machine's CANN, set from outside, as set_env.sh would. A test that set it once
+    # more would write no trace there.
     command = [sys.executable, "-m", "pytest", "-q", "--device", "Ascend", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, TESTS / "test_ascend.py", "-k", "dynamic or one_launch"],
