@@ -55,9 +55,9 @@ class Loss(nn.Cell):
         return self.loss(self.net(x), target)
 
 
-def run(build, use, binding=None):
+def run(build, use, binding=None, seed=11):
     """use(build()), bound or not, from one seed; returns the arrays in its result and the launches."""
-    ms.set_seed(11)
+    ms.set_seed(seed)
     net = build()
     before = tbw.launch_count()
     if binding is None:

@@ -1,0 +1,94 @@
+"""Where a binding holds: in every thread, for networks built before and after, and nowhere once it is undone."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import threading
+
+import mindspore as ms
+from mindspore import Tensor
+from side_by_side import X, TwoLayers, assert_close, run
+from workers import gradients
+
+import mindspore_tanhbw as tbw
+
+
+def in_a_thread(function):
+    """Its result, or what it raised."""
+    results = []
+
+    def work():
+        try:
+            results.append(function())
+        except BaseException as error:
+            results.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if isinstance(results[0], BaseException):
+        raise results[0]
+    return results[0]
+
+
+def test_bound_and_used_in_a_thread(mode, binding):
+    own, none = in_a_thread(lambda: run(TwoLayers, gradients))
+    ours, launches = in_a_thread(lambda: run(TwoLayers, gradients, binding))
+    assert (none, launches) == (0, 1)
+    assert_close(ours, own)
+
+
+def test_bound_here_and_used_in_a_thread(same_as_unbound):
+    same_as_unbound(TwoLayers, lambda net: in_a_thread(lambda: gradients(net)), 1)
+
+
+def test_bound_in_a_thread_and_used_here(mode):
+    net = TwoLayers()
+    in_a_thread(tbw.bind)
+    try:
+        assert tbw.is_bound()
+        assert run(lambda: net, gradients)[1] == 1
+    finally:
+        in_a_thread(tbw.unbind)
+    assert run(TwoLayers, gradients)[1] == 0
+
+
+def test_binding_while_another_thread_trains(mode):
+    """Each gradient is right, whichever side of the binding it falls on."""
+    expected, _ = run(TwoLayers, gradients)
+    done = threading.Event()
+
+    def switch():
+        while not done.is_set():
+            with tbw.bound():
+                pass
+
+    switching = threading.Thread(target=switch)
+    switching.start()
+    try:
+        for _ in range(20):
+            assert_close(run(TwoLayers, gradients)[0], expected)
+    finally:
+        done.set()
+        switching.join()
+
+
+def test_a_forward_pass_before_the_binding(mode):
+    """The gradient is bound if the binding stands when MindSpore records the forward pass or compiles the graph."""
+    net = TwoLayers()
+    net(Tensor(X))
+    with tbw.bound():
+        assert run(lambda: net, gradients)[1] == 1
+
+
+def test_a_network_trained_bound_then_unbound(mode):
+    """Step by step in one PyNative process: bound, unbound, bound. Graph mode compiles again when told to."""
+    net = TwoLayers()
+    launches = []
+    for bound in (True, False, True):
+        ms.ms_memory_recycle()
+        if bound:
+            with tbw.bound():
+                launches.append(run(lambda: net, gradients)[1])
+        else:
+            launches.append(run(lambda: net, gradients)[1])
+    assert launches == [1, 0, 1]
