@@ -1,4 +1,4 @@
-"""What the examples share: train twice from one seed, unbound and bound, compare the losses, count the launches, plot."""
+"""What the examples share: train unbound and bound from one seed, compare the losses, count the launches, plot."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
@@ -11,12 +11,12 @@ import mindspore
 import numpy as np
 
 import mindspore_tanhbw as tbw
-from mindspore_tanhbw.commands.session import UserError, modes, print_table, use_device
+from mindspore_tanhbw.commands.session import UserError, modes, print_table, progress, use_device
 
 ROWS = 10
 
 
-def run(description, train, steps, launches, draw, tolerance=1e-4):
+def run(description, train, steps, launches, draw, unit="no unit", tolerance=1e-4):
     """
     Compare two trainings on the command line's behalf.
 
@@ -28,6 +28,7 @@ def run(description, train, steps, launches, draw, tolerance=1e-4):
         launches (Callable): `launches(steps)` gives the launches of the operator that are expected on CPU: their
             number, or a range where MindSpore decides.
         draw (Callable): `draw(axes, unbound, bound)` draws what else the two trainings returned.
+        unit (str): The unit of the losses.
         tolerance (float): How far two losses may lie apart, relatively: what float32 rounding grows to in training.
 
     Returns:
@@ -40,12 +41,13 @@ def run(description, train, steps, launches, draw, tolerance=1e-4):
         # On few cores MindSpore's asynchronous PyNative mode mostly waits for itself: here it is up to 30 times slower.
         mindspore.runtime.launch_blocking()
         (mode,) = modes(options.mode)
-        title = f"{description.splitlines()[0].rstrip('.')}\n{mode} mode on {device}, {options.steps} steps, seed {options.seed}"
+        title = f"{mode} mode on {device}, {options.steps} steps, seed {options.seed}"
+        title = f"{description.splitlines()[0].rstrip('.')}\n{title}"
         print(f"{title}\n")
         losses, count, rest = zip(*(_train(train, options, binding) for binding in (contextlib.nullcontext, tbw.bound)))
         passed = _report(losses, count, launches(options.steps), device, tolerance)
         if options.plot:
-            _plot(options.plot, title, losses, draw, rest)
+            _plot(options.plot, title, losses, unit, draw, rest)
     except (UserError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -58,7 +60,9 @@ def _options(description, steps):
     parser.add_argument("--mode", choices=["pynative", "graph"], default="pynative")
     parser.add_argument("--steps", type=int, default=steps, metavar="N", help=f"default {steps}")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw losses and results there (needs matplotlib)")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.svg", help="draw losses and results there (needs matplotlib)"
+    )
     options = parser.parse_args()
     if options.steps < 1:
         parser.error("--steps must be at least 1")
@@ -67,15 +71,10 @@ def _options(description, steps):
 
 def _train(train, options, binding):
     name = "bound" if binding is tbw.bound else "unbound"
-
-    def show(step):
-        if sys.stderr.isatty():
-            print(f"\r{name}: step {step}/{options.steps}", end="" if step < options.steps else "\r\x1b[K", file=sys.stderr)
-
     mindspore.set_seed(options.seed)
     before = tbw.launch_count()
-    with binding():
-        losses, rest = train(options.steps, show)
+    with binding(), progress() as tell:
+        losses, rest = train(options.steps, lambda step: tell(f"{name}: step {step}/{options.steps}"))
         launches = tbw.launch_count() - before
     return {key: np.asarray(values, np.float64) for key, values in losses.items()}, launches, rest
 
@@ -98,7 +97,7 @@ def _report(losses, count, expected, device, tolerance):
     return passed
 
 
-def _plot(path, title, losses, draw, rest):
+def _plot(path, title, losses, unit, draw, rest):
     try:
         from matplotlib import rcParams
         from matplotlib.figure import Figure
@@ -113,10 +112,13 @@ def _plot(path, title, losses, draw, rest):
         # Wide and light below, thin and dark above: both can be seen where they are the same, in grey too.
         left.plot(step, unbound, color="0.75", linewidth=4, label=f"{key}, unbound")
         left.plot(step, bound, color="black", linewidth=1.2, linestyle=dashes, label=f"{key}, bound")
-    left.set(title="Loss", xlabel="training step", ylabel="loss")
+    left.set(title="Loss", xlabel="training step", ylabel=f"loss ({unit})")
     if all(np.min(values) > 0 and np.max(values) > 100 * np.min(values) for values in losses[0].values()):
         left.set_yscale("log")
     left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=len(losses[0]), frameon=False)
     draw(right, *rest)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    try:
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    except ValueError as error:  # a format that matplotlib does not write
+        raise UserError(f"--plot {path}: {error}") from None
     print(f"drawn: {path}")

@@ -84,4 +84,6 @@ if __name__ == "__main__":
     import comparison
 
     # One Tanh, and the generator's step is the only one whose gradient goes through it.
-    sys.exit(comparison.run(__doc__, train, steps=400, launches=lambda steps: steps, draw=draw, tolerance=1e-3))
+    sys.exit(
+        comparison.run(__doc__, train, steps=400, launches=lambda steps: steps, draw=draw, unit="nats", tolerance=1e-3)
+    )

@@ -52,7 +52,7 @@ def train(steps, show):
 
 def confidence(net, numbers, alphabet):
     """How likely the trained network finds each character of a line that it reads."""
-    line = numbers[:LENGTH + 1]
+    line = numbers[: LENGTH + 1]
     scores = net(Tensor(line[:-1, None])).asnumpy()[:, 0].astype(np.float64)
     chances = np.exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
@@ -65,7 +65,9 @@ def draw(axes, unbound, bound):
     axes.bar(place, own, color="0.8", label="trained unbound")
     axes.plot(place, bound[1][1], "k.", markersize=5, label="trained bound")
     axes.axhline(1 / len(bound[0]), color="black", linewidth=0.8, linestyle=":", label="any character alike")
-    axes.set(title="Reading the manual's first line", xlabel="next character", ylabel="probability given to it", ylim=(0, 1))
+    axes.set(
+        title="Reading the manual's first line", xlabel="next character", ylabel="probability given to it", ylim=(0, 1)
+    )
     axes.set_xticks(place, [{" ": "␣", "\n": "⏎"}.get(one, one) for one in text])
     axes.legend(fontsize=8)
 
@@ -73,4 +75,4 @@ def draw(axes, unbound, bound):
 if __name__ == "__main__":
     import comparison
 
-    sys.exit(comparison.run(__doc__, train, steps=200, launches=lambda steps: steps * LENGTH, draw=draw))
+    sys.exit(comparison.run(__doc__, train, steps=200, launches=lambda steps: steps * LENGTH, draw=draw, unit="nats"))

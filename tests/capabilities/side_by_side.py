@@ -10,6 +10,7 @@ import mindspore_tanhbw as tbw
 
 BINDINGS = {
     "bind": lambda net: tbw.bound(),
+    "bind(net)": lambda net: tbw.bound(net),
 }
 """The ways to bind: each makes a context manager from the network that is to run."""
 

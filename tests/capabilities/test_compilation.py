@@ -82,7 +82,7 @@ def test_gradient_inside_jit(same_as_unbound):
     same_as_unbound(Jitted, use, 1)
 
 
-@pytest.mark.parametrize("sign, times, launches", [(1, 3, 6), (-1, 2, 4), (1, 0, 3)])
+@pytest.mark.parametrize("sign, times, launches", [(1, 3, 6), (-1, 2, 4)])
 def test_control_flow(same_as_unbound, sign, times, launches):
     def use(net):
         return ms.grad(net)(Tensor(sign * X), Tensor(times, ms.int32))
@@ -143,7 +143,7 @@ for dynamic in (False, True):
             gradients.set_inputs(Tensor(shape=[None, 3], dtype=ms.float32))
         with binding(net):
             before = compilations()
-            for size in (2, 5, 3, 2, 5, 4):
+            for size in (2, 5, 2):
                 gradients(Tensor(np.ones((size, 3), np.float32)))[0][0].asnumpy()
             print(compilations() - before, end=" ")
 """
@@ -156,26 +156,22 @@ def test_compiles_as_often_as_unbound(run_python, tmp_path):
     counts = list(map(int, printed.split()))
     ways = 1 + len(BINDINGS)
     fixed, dynamic = counts[:ways], counts[ways:]
-    assert 0 < fixed[0] <= 4 and set(fixed) == {fixed[0]}, fixed
+    assert set(fixed) == {2}, fixed
     assert dynamic == [1] * ways
 
 
-def test_a_compiled_graph_is_rebuilt_after_recycling():
-    ms.set_context(mode=ms.GRAPH_MODE)
-    try:
-        net = TwoLayers()
-        gradients = ms.grad(net)
+def test_what_is_compiled_follows_the_binding(mode, binding):
+    """A gradient that was compiled before is compiled again when the network is bound, and when it is unbound."""
+    net = TwoLayers()
+    compiled = [ms.grad(net), Gradients(net)]
 
-        def launches():
-            before = tbw.launch_count()
-            arrays(gradients(Tensor(X)))
-            return tbw.launch_count() - before
+    def launches():
+        before = tbw.launch_count()
+        arrays([gradients(Tensor(X)) for gradients in compiled])
+        return tbw.launch_count() - before
 
+    for _ in range(2):
         assert launches() == 0
-        with tbw.bound():
-            ms.ms_memory_recycle()
-            assert launches() == 1
-        ms.ms_memory_recycle()
-        assert launches() == 0
-    finally:
-        ms.set_context(mode=ms.PYNATIVE_MODE)
+        with binding(net):
+            assert launches() == 2
+    assert launches() == 0

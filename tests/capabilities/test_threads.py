@@ -1,0 +1,82 @@
+"""A binding holds in every thread, and no thread is disturbed by it."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import threading
+from pathlib import Path
+
+from side_by_side import TwoLayers, assert_close, run
+from workers import gradients
+
+import mindspore_tanhbw as tbw
+
+
+def in_a_thread(function):
+    """Its result, or what it raised."""
+    results = []
+
+    def work():
+        try:
+            results.append(function())
+        except BaseException as error:
+            results.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if isinstance(results[0], BaseException):
+        raise results[0]
+    return results[0]
+
+
+def test_bound_and_used_in_a_thread(mode, binding):
+    own, none = in_a_thread(lambda: run(TwoLayers, gradients))
+    ours, launches = in_a_thread(lambda: run(TwoLayers, gradients, binding))
+    assert (none, launches) == (0, 1)
+    assert_close(ours, own)
+
+
+def test_bound_here_and_used_in_a_thread(same_as_unbound):
+    same_as_unbound(TwoLayers, lambda net: in_a_thread(lambda: gradients(net)), 1)
+
+
+def test_bound_in_a_thread_and_used_here(mode):
+    net = TwoLayers()
+    in_a_thread(tbw.bind)
+    try:
+        assert tbw.is_bound()
+        assert run(lambda: net, gradients)[1] == 1
+    finally:
+        in_a_thread(tbw.unbind)
+    assert run(TwoLayers, gradients)[1] == 0
+
+
+SWITCHING = """
+import sys, threading
+sys.path.insert(0, {folder!r})
+import mindspore as ms, mindspore_tanhbw as tbw
+from side_by_side import TwoLayers, assert_close, run
+from workers import gradients
+ms.set_context(mode=ms.{mode}_MODE)
+expected, _ = run(TwoLayers, gradients)
+done = threading.Event()
+
+def switch():
+    while not done.is_set():
+        with tbw.bound():
+            pass
+
+switching = threading.Thread(target=switch)
+switching.start()
+try:
+    for _ in range(20):
+        assert_close(run(TwoLayers, gradients)[0], expected)
+finally:
+    done.set()
+    switching.join()
+"""
+
+
+def test_binding_while_another_thread_trains(mode, run_python):
+    """Each gradient is right, whichever side of the binding it falls on. In a process of its own: it may crash."""
+    run_python(SWITCHING.format(folder=str(Path(__file__).parent), mode=mode.upper()))
