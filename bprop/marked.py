@@ -2,15 +2,23 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+from typing import Any
+
 from mindspore import ops
 
-MARK = "tanh_backward"
-"""The attribute that registry.cc looks for."""
+from .runner import MARK, runner
 
 
 class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's name from its class
-    """MindSpore's Tanh with the mark; PyNative mode drops a primitive's attributes, and there is runner.cc for it."""
+    """MindSpore's Tanh with the mark, which Graph mode keeps; PyNative mode drops it, and there the result is marked."""
 
     def __init__(self) -> None:
         super().__init__()
         self.add_prim_attr(MARK, True)
+
+    def __call__(self, input: Any) -> Any:
+        output = super().__call__(input)
+        mark = runner().mark
+        if mark is not None:
+            mark(output)
+        return output

@@ -3,34 +3,68 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import inspect
+import threading
+import weakref
 from types import MethodType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from mindspore import nn, ops
 
-from .._mindspore import forget_compiled_graphs
+from .._mindspore import compile_and_parse_again
 from .marked import Tanh
 from .registry import registry
 from .source import Marker
 
+_KEY = "_tanh_backward"
 _FUSED = ("_DynamicLSTMCPUGPU", "_DynamicLSTMAscend", "_DynamicGRUAscend")
 """By MindSpore's source, the layers of nn.LSTM and nn.GRU that are one kernel, without a Tanh of their own."""
+
+_lock = threading.RLock()
+
+
+class Binding:
+    """What a bound cell carries. Copies and pickles of the cell have one of their own, and are bound, too."""
+
+    alive: "weakref.WeakSet[Binding]" = weakref.WeakSet()
+
+    def __init__(self, kind: type, attributes: Dict[str, Any]) -> None:
+        self.__setstate__({"kind": kind, "attributes": attributes})
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.kind: type = state["kind"]
+        self.attributes: Dict[str, Any] = state["attributes"]
+        """Of the cell, as they were."""
+        with _lock:
+            self.alive.add(self)
+            _intercept(self.kind)
+
+
+class Intercepted:
+    """In a class, in the place of a method: cells that carry a Binding get a BoundMethod, all others the method."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Callable like a method of the class, which MindSpore's rewriting for mixed precision looks at."""
+        return self.function(*arguments, **named)
+
+    def __get__(self, cell: Optional[nn.Cell], kind: Optional[type] = None) -> Any:
+        if cell is None:
+            return self.function
+        method = MethodType(self.function, cell)
+        return BoundMethod(method) if _KEY in cell.__dict__ else method
 
 
 class BoundMethod:
     """
-    In the place of a cell's method: every Tanh that is recorded while it runs is bound.
+    A method while which every Tanh that is recorded is bound.
 
-    PyNative mode calls it. Graph mode takes it for the method, and reads a source in which each Tanh carries the mark.
+    PyNative mode calls it. Graph mode takes it for a method, and reads a source in which each Tanh carries the mark.
     """
 
-    def __init__(self, cell: nn.Cell, name: str, marker: Marker) -> None:
-        self._cell = cell
-        self._name = name
-        self._marker = marker
-        self._before: Optional[Callable[..., Any]] = cell.__dict__.get(name)
-        self.attributes: Dict[str, Any] = {}
-        """Of the cell, as they were."""
+    def __init__(self, method: MethodType) -> None:
+        self._method = method
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         registry.call(+1)
@@ -39,32 +73,16 @@ class BoundMethod:
         finally:
             registry.call(-1)
 
-    # A real method would not survive pickle, which looks it up by its name.
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return MethodType
 
     @property
     def __func__(self) -> Callable[..., Any]:
-        return self._marker.rewrite(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
+        return _marker.rewrite(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
-        if "_cell" not in self.__dict__:  # a copy that is not filled yet
-            raise AttributeError(name)
         return getattr(self._method, name)
-
-    @property
-    def _method(self) -> Any:
-        return self._before or getattr(type(self._cell), self._name).__get__(self._cell)
-
-    def undo(self) -> None:
-        """Give the cell back what it had."""
-        for name, value in self.attributes.items():
-            setattr(self._cell, name, value)
-        if self._before is None:
-            del self._cell.__dict__[self._name]
-        else:
-            self._cell.__dict__[self._name] = self._before
 
 
 def is_network_bound(net: nn.Cell) -> bool:
@@ -80,27 +98,52 @@ def bind_network(net: nn.Cell) -> Tuple[List[str], List[str]]:
         The places that call Tanh, one for each, and the fused layers.
     """
     registry.serve_marked()
-    marker = Marker(Tanh(), lambda cell: len(_bind_cells(cell, marker)))
-    found = _bind_cells(net, marker)
-    forget_compiled_graphs()
+    with _lock:
+        found = _bind_cells(net)
+    compile_and_parse_again()
     return found, [_label(name, cell) for name, cell in net.cells_and_names() if _is_fused(cell)]
 
 
 def unbind_network(net: nn.Cell) -> None:
-    """Give the cells their own methods and attributes back."""
-    for _, cell in net.cells_and_names():
-        for method in [value for value in cell.__dict__.values() if type(value) is BoundMethod]:
-            method.undo()
-    forget_compiled_graphs()
+    """Give the cells their own attributes back, and after the last bound cell the classes their methods."""
+    with _lock:
+        for _, cell in net.cells_and_names():
+            if _KEY in cell.__dict__:
+                binding = cell.__dict__.pop(_KEY)
+                for name, value in binding.attributes.items():
+                    setattr(cell, name, value)
+                Binding.alive.discard(binding)
+        if not Binding.alive:
+            _give_back()
+    compile_and_parse_again()
 
 
-def _bind_cells(net: nn.Cell, marker: Marker) -> List[str]:
+def _bind_cells(net: nn.Cell) -> List[str]:
     found: List[str] = []
     for name, cell in net.cells_and_names():
-        calls = _bind(cell, marker)
+        calls = _bind(cell)
         # A fused layer calls Tanh only where it cannot be fused, for instance with seq_length.
         found += [_label(name, cell)] * (0 if _is_fused(cell) else calls)
     return found
+
+
+def _bind(cell: nn.Cell) -> int:
+    """Returns how many calls of Tanh the cell has."""
+    if not _is_bound(cell):
+        # MindSpore's own rewriting, for mixed precision, moves all that a cell carries to a cell of another class.
+        moved = cell.__dict__.pop(_KEY, None)
+        marked = dict(_marked_attributes(cell))
+        before = {name: getattr(cell, name) for name in marked}
+        cell.__dict__[_KEY] = Binding(type(cell), {**before, **(moved.attributes if moved else {})})
+        for name, value in marked.items():
+            setattr(cell, name, value)
+    methods = sum(_marker.calls(inspect.unwrap(function)) for _, _, function in _methods(type(cell)))
+    return methods + len(cell.__dict__[_KEY].attributes)
+
+
+def _is_bound(cell: nn.Cell) -> bool:
+    binding = cell.__dict__.get(_KEY)
+    return binding is not None and binding.kind is type(cell)
 
 
 def _is_fused(cell: nn.Cell) -> bool:
@@ -111,35 +154,39 @@ def _label(name: str, cell: nn.Cell) -> str:
     return f"{name or 'net'} ({type(cell).__name__})"
 
 
-def _bind(cell: nn.Cell, marker: Marker) -> int:
-    """Returns how many calls of Tanh the cell has."""
-    methods = {name: inspect.unwrap(method) for name, method in _methods(cell) if marker.calls(inspect.unwrap(method))}
-    attributes = {name: marked for name, marked in _marked_attributes(cell, marker)}
-    if not _is_bound(cell):
-        for name in {*methods, "construct"}:
-            cell.__dict__[name] = BoundMethod(cell, name, marker)
-        cell.__dict__["construct"].attributes = {name: getattr(cell, name) for name in attributes}
-        for name, value in attributes.items():
-            setattr(cell, name, value)
-    return len(attributes) + sum(marker.calls(method) for method in methods.values())
-
-
-def _is_bound(cell: nn.Cell) -> bool:
-    return type(cell.__dict__.get("construct")) is BoundMethod
-
-
-def _methods(cell: nn.Cell) -> Iterator[Tuple[str, Any]]:
-    kinds = type(cell).__mro__[: type(cell).__mro__.index(nn.Cell)]
-    for name in {name for kind in kinds for name in vars(kind)}:
-        if inspect.isfunction(getattr(type(cell), name)) and name != "__init__":
-            yield name, getattr(type(cell), name)
-
-
-def _marked_attributes(cell: nn.Cell, marker: Marker) -> Iterator[Tuple[str, Any]]:
+def _marked_attributes(cell: nn.Cell) -> Iterator[Tuple[str, Any]]:
     for name, value in [*cell.__dict__.items()]:
-        if isinstance(value, ops.Tanh):
-            yield name, marker.tanh
+        if isinstance(value, ops.Tanh) and value is not _marker.tanh:
+            yield name, _marker.tanh
         elif inspect.isfunction(value):
-            marked = marker.rewrite(value)
+            marked = _marker.rewrite(value)
             if marked is not value:
                 yield name, marked
+
+
+def _methods(kind: type) -> Iterator[Tuple[type, str, Any]]:
+    """The methods of a Cell's class and of those it derives from, each as (class, name, function)."""
+    for one in kind.__mro__[: kind.__mro__.index(nn.Cell)]:
+        for name, value in [*vars(one).items()]:
+            function = value.function if type(value) is Intercepted else value
+            if inspect.isfunction(function) and name != "__init__":
+                yield one, name, function
+
+
+_intercepted: List[Tuple[type, str]] = []
+
+
+def _intercept(kind: type) -> None:
+    for one, name, function in _methods(kind):
+        if (one, name) not in _intercepted and (name == "construct" or _marker.calls(inspect.unwrap(function))):
+            setattr(one, name, Intercepted(function))
+            _intercepted.append((one, name))
+
+
+def _give_back() -> None:
+    while _intercepted:
+        kind, name = _intercepted.pop()
+        setattr(kind, name, vars(kind)[name].function)
+
+
+_marker = Marker(Tanh(), lambda cell: len(_bind_cells(cell)))

@@ -2,10 +2,11 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from mindspore import Tensor, context, ops
+from mindspore import Tensor, context
 
 from .._checked import checked_tanh_backward
 from .._modes import PyNativeOnly
+from .marked import Tanh
 from .primitives import primitives
 from .registry import registry
 from .runner import runner
@@ -20,14 +21,12 @@ def _tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
 
 
 def _tanh(input: Tensor) -> Tensor:
-    mark = runner().mark
-    if mark is None:
+    if runner().mark is None:
         return primitives.tanh(input)
     registry.serve_marked()
-    output = ops.tanh(input)
-    mark(output)
-    return output
+    return _marked(input)
 
 
+_marked = Tanh()
 tanh_backward_in_pynative = PyNativeOnly(_tanh_backward)
 tanh_in_pynative = PyNativeOnly(_tanh)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Optional, Tuple
 
 from .._compiler import build_library
-from .._mindspore import VERSION, compile_flags, forget_compiled_graphs, pynative_executor
+from .._mindspore import VERSION, compile_again, compile_flags, pynative_executor
 from .._operator import tanh_backward_operator
-from .marked import MARK
-from .runner import runner
+from .runner import MARK, runner
 
 _RESOLVE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
 
@@ -38,7 +37,7 @@ class Registry:
         with self._lock:
             if wanted != self._every_tanh:
                 self._set(every_tanh=wanted, marked=self._marked)
-                forget_compiled_graphs()
+                compile_again()
 
     def serve_marked(self) -> None:
         """From now on a Tanh that carries the mark is bound."""

@@ -102,6 +102,11 @@ int AclDtype(TypeId type) {
   }
 }
 
+std::string RecentError() {
+  const char *text = aclnn.recent_error();
+  return text == nullptr ? "" : text;
+}
+
 std::shared_ptr<void> AclTensor(const TensorPtr &tensor) {
   constexpr int kFormatNd = 2;
   const auto shape = tensor->shape();
@@ -109,14 +114,12 @@ std::shared_ptr<void> AclTensor(const TensorPtr &tensor) {
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   void *made = aclnn.create_tensor(shape.data(), shape.size(), AclDtype(tensor->data_type()), strides.data(), 0,
                                    kFormatNd, shape.data(), shape.size(), Address(tensor));
-  if (made == nullptr) throw std::runtime_error("mindspore_tanhbw: aclCreateTensor failed.");
+  if (made == nullptr) throw std::runtime_error(std::string("mindspore_tanhbw: aclCreateTensor failed. ") + RecentError());
   return std::shared_ptr<void>(made, aclnn.destroy_tensor);
 }
 
 void Check(const std::string &call, int status) {
-  if (status == 0) return;
-  const char *detail = aclnn.recent_error();
-  Fail(call, status, detail == nullptr ? "" : detail);
+  if (status != 0) Fail(call, status, RecentError());
 }
 
 void LaunchOnAscend(const device::DeviceContext *context, size_t stream_id, const TensorPtr &grad_output,
@@ -261,14 +264,26 @@ PyObject *CallMark(PyObject *, PyObject *result) {
   return AsFrontendTask([=]() { MarkInOrder(promise, tensor); });
 }
 
-// record(+1) and record(-1): of what is recorded in between every Tanh is bound.
 void (*recording)(int) = nullptr;
 
-PyObject *CallRecord(PyObject *, PyObject *change) {
-  const int by = static_cast<int>(PyLong_AsLong(change));
-  return AsFrontendTask([by]() {
-    if (runtime::OpExecutor::NeedSync()) return recording(by);
-    AmongGradients([by]() { recording(by); });
+// Made even where an error empties the queues before it is its turn, or the entry would stay another one.
+struct Change {
+  explicit Change(int by) : by(by) {}
+  ~Change() { Make(); }
+  void Make() {
+    if (!made) recording(by);
+    made = true;
+  }
+  int by;
+  bool made = false;
+};
+
+// record(+1) and record(-1): of what is recorded in between every Tanh is bound.
+PyObject *CallRecord(PyObject *, PyObject *by) {
+  auto change = std::make_shared<Change>(static_cast<int>(PyLong_AsLong(by)));
+  return AsFrontendTask([change]() {
+    if (runtime::OpExecutor::NeedSync()) return change->Make();
+    AmongGradients([change]() { change->Make(); });
   });
 }
 #endif

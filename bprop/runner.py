@@ -14,7 +14,9 @@ from .._compiler import build_library
 from .._library import library
 from .._mindspore import HAS_RUNNER_HEADERS, VERSION, compile_flags
 from .._names import ACLNN_KERNEL, CPU_KERNEL
-from .marked import MARK
+
+MARK = "tanh_backward"
+"""The attribute that registry.cc looks for."""
 
 _lock = threading.Lock()
 
@@ -40,6 +42,7 @@ class Runner:
             return
         self.address = ctypes.cast(self._library.tanhbw_runner_run, ctypes.c_void_p).value
         self._library.tanhbw_runner_functions.restype = ctypes.py_object
+        self._library.tanhbw_runner_set_ascend.restype = ctypes.c_char_p
         functions = self._library.tanhbw_runner_functions(MARK.encode())
         if functions is not None:
             self.tanh_backward, self.mark, self.record = functions
@@ -59,7 +62,10 @@ class Runner:
         elif target == "Ascend":
             from .._ascend import cann_root
 
-            self._library.tanhbw_runner_set_ascend(str(cann_root() / "lib64").encode(), ACLNN_KERNEL.encode())
+            folder = cann_root() / "lib64"
+            lacking = self._library.tanhbw_runner_set_ascend(str(folder).encode(), ACLNN_KERNEL.encode())
+            if lacking is not None:
+                self.missing = f"{lacking.decode()} in {folder}"
         self._prepared.add(target)
 
 

@@ -26,8 +26,19 @@ _LIBRARIES = (
 )
 
 
-def forget_compiled_graphs() -> None:
-    """Make Graph mode compile again what it has compiled: it keeps the gradients of that time."""
+def compile_again() -> None:
+    """
+    Make Graph mode compile again what it has compiled: it keeps the gradients of that time.
+
+    Graphs that run in another thread meanwhile are left alone; their memory goes with ``mindspore.ms_memory_recycle()``.
+    """
+    api.ms_compile_cache.clear()
+    for phases in api.cells_compile_cache.values():
+        phases.clear()
+
+
+def compile_and_parse_again() -> None:
+    """Make it read the sources again, too; no graph may run in another thread meanwhile."""
     if api.ms_compile_cache or any(api.cells_compile_cache.values()):
         mindspore.ms_memory_recycle()
 

@@ -109,6 +109,38 @@ def test_leaves_no_trace(mode, net):
     assert state() == before
 
 
+def test_classes_get_their_methods_back(run_python):
+    """Also where a bound network was dropped without unbinding."""
+    printed = run_python(
+        "import gc, mindspore_tanhbw as tbw\n"
+        "from mindspore import nn\n"
+        "shipped = nn.Tanh.__dict__['construct']\n"
+        "def drop(): tbw.bind(nn.Tanh())\n"
+        "drop(); gc.collect()\n"
+        "net = nn.Tanh(); tbw.bind(net)\n"
+        "print(nn.Tanh.__dict__['construct'] is shipped, nn.Tanh.construct is shipped)\n"
+        "tbw.unbind(net)\n"
+        "print(nn.Tanh.__dict__['construct'] is shipped)\n"
+    )
+    assert printed.split() == ["False", "True", "True"]
+
+
+def test_an_inherited_construct(mode):
+    class First(nn.Cell):
+        def construct(self, x):
+            return ops.tanh(x)
+
+    class Second(First):
+        def construct(self, x):
+            return super().construct(x) * 2
+
+    net, other = Second(), Second()
+    with tbw.bound(net) as report:
+        assert int(report) == 1
+        assert gradient(net)[1] == 1
+        assert gradient(other)[1] == 0
+
+
 def test_parameters_hooks_and_training_state_are_untouched(net):
     seen = []
     net.layers.register_forward_hook(lambda cell, inputs, output: seen.append(type(cell).__name__))

@@ -228,6 +228,8 @@ extern "C" int TanhBackward(int, void **p, int *ndims, int64_t **shapes, const c
 }}
 extern "C" std::vector<int64_t> TanhBackwardInferShape(int *n, int64_t **s, void *) {{ return {{s[0], s[0] + n[0]}}; }}
 extern "C" int64_t tanhbw_launch_count() {{ return 0; }}
+extern "C" int tanhbw_num_threads() {{ return 1; }}
+extern "C" void tanhbw_set_num_threads(int) {{}}
 '''
 open("other.cc", "w").write(source)
 subprocess.run("g++ -shared -fPIC other.cc -o other.so".split(), check=True)
