@@ -14,10 +14,9 @@ from .runner import runner
 
 def _tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     result = runner().tanh_backward(grad_output, output)
-    if result is None:
-        result = checked_tanh_backward(grad_output, output)
-        runner().prepare(context.get_context("device_target"))
-    return result
+    if result is None and runner().prepare(context.get_context("device_target")):
+        result = runner().tanh_backward(grad_output, output)
+    return checked_tanh_backward(grad_output, output) if result is None else result
 
 
 def _tanh(input: Tensor) -> Tensor:

@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -92,6 +93,7 @@ struct Aclnn {
   std::string name;
 };
 Aclnn aclnn{};
+std::atomic<int64_t> launches_on_ascend{0};
 
 int AclDtype(TypeId type) {
   switch (type) {
@@ -138,6 +140,7 @@ void LaunchOnAscend(const device::DeviceContext *context, size_t stream_id, cons
   runtime::DeviceAddressUtils::ProcessCrossStreamAddress(aclnn.name, context, stream_id, grad_output, output, grad_input);
   runtime::OpExecutor::DispatchLaunchTask([tensors, workspace, size, executor, memory, stream_id]() {
     Check(aclnn.name, aclnn.run(workspace.get(), size, executor, memory->GetStream(stream_id)));
+    ++launches_on_ascend;
     if (runtime::OpExecutor::NeedSync() && !memory->SyncAllStreams()) {
       throw std::runtime_error("mindspore_tanhbw: " + aclnn.name + " failed on the device.");
     }
@@ -315,6 +318,8 @@ const char *tanhbw_runner_set_ascend(const char *folder, const char *kernel) {
   aclnn = found;
   return nullptr;
 }
+
+int64_t tanhbw_runner_launches_on_ascend() { return launches_on_ascend; }
 
 // For a gradient, of one dtype that the kernel has. False: there is no kernel for that target here, or the gradient will
 // be differentiated again, and then the operator must be seen.

@@ -14,6 +14,7 @@ from .._compiler import build_library
 from .._library import library
 from .._mindspore import HAS_RUNNER_HEADERS, VERSION, compile_flags
 from .._names import ACLNN_KERNEL, CPU_KERNEL
+from .._operator import tanh_backward_operator
 
 MARK = "tanh_backward"
 """The attribute that registry.cc looks for."""
@@ -43,23 +44,37 @@ class Runner:
         self.address = ctypes.cast(self._library.tanhbw_runner_run, ctypes.c_void_p).value
         self._library.tanhbw_runner_functions.restype = ctypes.py_object
         self._library.tanhbw_runner_set_ascend.restype = ctypes.c_char_p
+        self._library.tanhbw_runner_launches_on_ascend.restype = ctypes.c_int64
         functions = self._library.tanhbw_runner_functions(MARK.encode())
         if functions is not None:
             self.tanh_backward, self.mark, self.record = functions
+
+    def launches_on_ascend(self) -> int:
+        """How often the kernel was launched there, by this way."""
+        return 0 if self.address is None else int(self._library.tanhbw_runner_launches_on_ascend())
 
     def set_recording(self, function: Any) -> None:
         """Of registry.cc, for `record`."""
         if self.address is not None:
             self._library.tanhbw_runner_set_recording(ctypes.cast(function, ctypes.c_void_p))
 
-    def prepare(self, target: str) -> None:
-        """Find the kernel for a device target, once the Custom operator could be built for it."""
+    def prepare(self, target: str) -> bool:
+        """
+        Find the kernel for a device target, if the Custom operator can be had there.
+
+        Returns:
+            Whether it was not known before.
+
+        Raises:
+            RuntimeError: As `tanh_backward_operator`.
+        """
         if self.address is None or target in self._prepared:
-            return
+            return False
+        tanh_backward_operator(target)
         if target == "CPU":
             kernel = getattr(library(), CPU_KERNEL)
             self._library.tanhbw_runner_set_cpu(ctypes.cast(kernel, ctypes.c_void_p))
-        elif target == "Ascend":
+        else:
             from .._ascend import cann_root
 
             folder = cann_root() / "lib64"
@@ -67,6 +82,7 @@ class Runner:
             if lacking is not None:
                 self.missing = f"{lacking.decode()} in {folder}"
         self._prepared.add(target)
+        return True
 
 
 def _build() -> Path:

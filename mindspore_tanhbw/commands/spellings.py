@@ -110,6 +110,9 @@ NOT_POSSIBLE: Dict[str, Tuple[Callable[[], nn.Cell], str]] = {
 }
 """With the reason."""
 
+ONLY_ON_CPU = ("nn.RNN", "nn.GRU", "nn.LSTM", "nn.GELU", "nn.FastGelu", "nn.Mish")
+"""What `check` does not try on Ascend, where MindSpore's recurrent layers are kernels of another kind."""
+
 
 def gradients(net: nn.Cell) -> Any:
     """By the input and by the weights."""
