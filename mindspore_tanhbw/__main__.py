@@ -4,26 +4,54 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
-from typing import List, Optional
+from typing import List, NoReturn, Optional
 
-from .commands import bench, check, train
+from .commands import bench, check, doctor, train
 from .commands.session import UserError, use_device
+
+COMMANDS = (doctor, check, train, bench)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Run one command; 2 is the exit code of a user's mistake."""
+    """Run one command; 2 is the exit code of a user's mistake, which is told in one line."""
     options = _parser().parse_args(arguments)
     try:
-        options.device = use_device(options.device)
+        if options.json:
+            _refuse_unwritable(options.json)
+        if options.run is not doctor.run:  # which must not need what it examines
+            options.device = use_device(options.device)
         passed, result = options.run(options)
         if options.json:
             options.json.write_text(json.dumps(result, indent=2) + "\n")
     except (UserError, OSError) as error:
-        print(f"mindspore-tanhbw: {error}", file=sys.stderr)
-        return 2
+        return _mistake(error)
+    except RuntimeError as error:
+        if not str(error).startswith("mindspore_tanhbw: "):
+            raise
+        return _mistake(error)
+    except KeyboardInterrupt:
+        return 130
     return 0 if passed else 1
+
+
+def _mistake(error: Exception) -> int:
+    text = str(error).replace("mindspore_tanhbw: ", "", 1)
+    print(f"mindspore-tanhbw: {text}", file=sys.stderr)
+    return 2
+
+
+def _refuse_unwritable(file: Path) -> None:
+    # Before the work, which may be long.
+    if file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
+        raise UserError(f"--json {file} cannot be written.")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; --help shows the usage.\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -31,9 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--device", choices=["auto", "CPU", "Ascend"], default="auto", help="auto: Ascend when usable")
     common.add_argument("--mode", choices=["pynative", "graph", "both"], default="both")
     common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
-    parser = argparse.ArgumentParser(prog="mindspore-tanhbw", description="Tanh with CANN's backward kernel for MindSpore.")
+    parser = _Parser(prog="mindspore-tanhbw", description="Tanh with CANN's backward kernel for MindSpore.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (check, train, bench):
+    for module in COMMANDS:
         command = commands.add_parser(module.NAME, help=module.HELP, description=module.HELP, parents=[common])
         module.add_options(command)
         command.set_defaults(run=module.run)
