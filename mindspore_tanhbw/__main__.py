@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import List, NoReturn, Optional
+from typing import NoReturn, Optional
 
 from .commands import bench, check, doctor, train
 from .commands.session import UserError, use_device
@@ -15,7 +15,7 @@ from .commands.session import UserError, use_device
 COMMANDS = (doctor, check, train, bench)
 
 
-def main(arguments: Optional[List[str]] = None) -> int:
+def main(arguments: Optional[list[str]] = None) -> int:
     """Run one command; 2 is the exit code of a user's mistake, which is told in one line."""
     options = _parser().parse_args(arguments)
     try:
@@ -55,7 +55,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument("--device", choices=["auto", "CPU", "Ascend"], default="auto", help="auto: Ascend when usable")
     common.add_argument("--mode", choices=["pynative", "graph", "both"], default="both")
     common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")

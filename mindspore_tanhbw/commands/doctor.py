@@ -5,7 +5,7 @@
 import argparse
 import os
 import sys
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from . import findings, findings_ascend
 from .findings import Finding
@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """It has none of its own."""
 
 
-def run(options: argparse.Namespace) -> Tuple[bool, Dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[bool, dict[str, Any]]:
     """Print a line for each finding. It compiles nothing, and sets no device target."""
     device = findings_ascend.device(options.device)
     found = examine(device)
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> Tuple[bool, Dict[str, Any]]:
     return usable, {"device": device, "usable": usable, "findings": [one._asdict() for one in found]}
 
 
-def examine(device: str) -> List[Finding]:
+def examine(device: str) -> list[Finding]:
     """
     All findings for a device target, the last of which says what comes of the others.
 

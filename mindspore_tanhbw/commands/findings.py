@@ -10,8 +10,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 import mindspore
 import numpy
@@ -20,6 +21,7 @@ from mindspore._c_expression import DeviceContextManager
 
 from .. import _cache, _compiler
 from .._library import library, library_path
+from .._mindspore import HAS_RUNNER_HEADERS
 from .._version import __version__
 
 OLDEST_MINDSPORE, NEWEST_MINDSPORE = (2, 7), (2, 10)
@@ -168,7 +170,8 @@ def compiler(device: str) -> Finding:
         return Finding(name, "missing", f"{label} does not tell its version", "it is no working g++ or clang++", mend)
     number = ".".join(map(str, version[1]))
     if version[0] == "g++" and version[1] < OLDEST_GCC:
-        return Finding(name, "missing", f"{label} {number}", "older than 7.3, it cannot compile MindSpore's headers", mend)
+        means = "older than 7.3, it cannot compile MindSpore's headers"
+        return Finding(name, "missing", f"{label} {number}", means, mend)
     if not machine.startswith(platform.machine()) or "linux" not in machine or "musl" in machine:
         means = f"MindSpore here needs {platform.machine()} and the GNU C library"
         return Finding(name, "missing", f"{label} {number} compiles for {machine}", means, mend)
@@ -194,15 +197,18 @@ def mechanism(others: Iterable[Finding]) -> Finding:
         return Finding(name, "missing", "none", f"{', '.join(lacking)} must be mended first")
     if states["compiler"] == "warning":
         return Finding(name, "warning", "Cell.bprop", "a compiler gives the C++ bprop registry")
+    without = "C++ bprop registry without the C++ runner"
     if states["Python.h"] == "warning":
-        return Finding(name, "warning", "C++ bprop registry without the C++ runner", "Python.h gives the runner")
+        return Finding(name, "warning", without, "Python.h gives the runner")
+    if not HAS_RUNNER_HEADERS:
+        return Finding(name, "warning", without, f"MindSpore {mindspore.__version__} lacks headers for it")
     if _numbers(mindspore.__version__) < (2, 8):
-        return Finding(name, "ok", "C++ bprop registry, and C++ runner for gradients; calls have it from MindSpore 2.8 on")
+        return Finding(name, "ok", "C++ bprop registry and, for gradients but not for calls, C++ runner")
     return Finding(name, "ok", "C++ bprop registry and C++ runner")
 
 
-def _compiler_version(command: List[str]) -> Optional[Tuple[str, Tuple[int, ...]]]:
-    # g++ answers the first that it knows of the two; -dumpversion alone is its major version. clang++ refuses the first.
+def _compiler_version(command: list[str]) -> Optional[tuple[str, tuple[int, ...]]]:
+    # g++ answers the first that it knows of the two, for -dumpversion alone may be its major version; clang++ refuses.
     first = _ask([*command, "--version"])
     if first is not None and "clang" in first:
         asked, kind = _ask([*command, "-dumpversion"]), "clang++"
@@ -213,7 +219,7 @@ def _compiler_version(command: List[str]) -> Optional[Tuple[str, Tuple[int, ...]
     return kind, _numbers(asked)
 
 
-def _ask(command: List[str]) -> Optional[str]:
+def _ask(command: list[str]) -> Optional[str]:
     """The first line that a command prints, or None."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=30, check=True)
@@ -222,7 +228,7 @@ def _ask(command: List[str]) -> Optional[str]:
     return done.stdout.decode(errors="replace").strip().partition("\n")[0] or None
 
 
-def _numbers(version: str) -> Tuple[int, ...]:
+def _numbers(version: str) -> tuple[int, ...]:
     """Major and minor version; (0, 0) for what is no version."""
     found = re.match(r"(\d+)\.(\d+)", version)
     return (int(found[1]), int(found[2])) if found else (0, 0)

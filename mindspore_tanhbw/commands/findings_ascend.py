@@ -5,7 +5,7 @@
 import os
 import re
 from pathlib import Path
-from typing import List, Optional
+from typing import Optional
 
 import mindspore
 from mindspore._c_expression import MSContext
@@ -27,7 +27,7 @@ def device(asked: str) -> str:
     return "Ascend" if _VARIABLE in os.environ and _context().is_ascend_plugin_loaded() else "CPU"
 
 
-def findings() -> List[Finding]:
+def findings() -> list[Finding]:
     """Everything about CANN and the chip."""
     return [_plugin(), _root(), _operator(), _version(), _bfloat16()]
 
