@@ -19,8 +19,8 @@ def main(arguments: Optional[list[str]] = None) -> int:
     """Run one command; 2 is the exit code of a user's mistake, which is told in one line."""
     options = _parser().parse_args(arguments)
     try:
-        if options.json:
-            _refuse_unwritable(options.json)
+        for name in ("json", "plot"):
+            _refuse_unwritable(name, getattr(options, name, None))
         if options.run is not doctor.run:  # which must not need what it examines
             options.device = use_device(options.device)
         passed, result = options.run(options)
@@ -43,10 +43,10 @@ def _mistake(error: Exception) -> int:
     return 2
 
 
-def _refuse_unwritable(file: Path) -> None:
+def _refuse_unwritable(name: str, file: Optional[Path]) -> None:
     # Before the work, which may be long.
-    if file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
-        raise UserError(f"--json {file} cannot be written.")
+    if file and (file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK)):
+        raise UserError(f"--{name} {file} cannot be written.")
 
 
 class _Parser(argparse.ArgumentParser):

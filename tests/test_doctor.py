@@ -346,6 +346,7 @@ MISTAKES = {
     "no number": ["train", "--epochs", "ten"],
     "no such folder": ["doctor", "--json", "none/report.json"],
     "a folder": ["doctor", "--json", "."],
+    "no folder for a plot": ["check", "--plot", "none/errors.svg"],
 }
 
 
