@@ -59,9 +59,8 @@ def commands():
 
 def run(command, folder):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return subprocess.run(
-        ["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300
-    )
+    env = {**os.environ, "PATH": path}
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture
@@ -188,3 +187,15 @@ def test_changelog_has_the_version():
     import mindspore_tanhbw as tbw
 
     assert f"## [{tbw.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+def test_index_takes_sdist_and_wheel(tmp_path):
+    """The README renders there, and the metadata is valid."""
+    for command in (
+        [sys.executable, "-m", "build", "--outdir", str(tmp_path / "dist"), str(ROOT)],
+        [sys.executable, "-m", "twine", "check", "--strict", *("dist/" + name for name in ("*.whl", "*.tar.gz"))],
+    ):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
