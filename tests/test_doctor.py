@@ -330,12 +330,19 @@ def test_python_without_headers(tmp_path):
 
 
 @pytest.mark.long
-def test_numpy_2(tmp_path):
+def test_numpy_2(run_python, tmp_path):
     command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(tmp_path / "numpy2"), "numpy>=2,<2.1"]
     subprocess.run(command, check=True, timeout=300)
     done = doctor("--device", "CPU", PYTHONPATH=str(tmp_path / "numpy2"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert line(done, "NumPy").startswith("warning") and "pip install 'numpy<2'" in line(done, "NumPy")
+    out = run_python(
+        "import mindspore as ms\n"
+        "try:\n    ms.Tensor([1.0], ms.bfloat16).asnumpy()\n"
+        "except TypeError as error:\n    print('bfloat16' in str(error))\n",
+        PYTHONPATH=str(tmp_path / "numpy2"),
+    )
+    assert out == "True\n", "what the line says"
 
 
 MISTAKES = {

@@ -82,7 +82,7 @@ def numpy_version() -> Finding:
     found = f"NumPy {numpy.__version__}"
     if _numbers(numpy.__version__) < (2, 0):
         return Finding("NumPy", "ok", found)
-    means = "MindSpore is built against NumPy 1; asnumpy() of bfloat16 raises, and a Python bprop prints tracebacks"
+    means = "MindSpore is built against NumPy 1: asnumpy() of a bfloat16 Tensor raises"
     return Finding("NumPy", "warning", found, means, "pip install 'numpy<2'")
 
 
