@@ -29,7 +29,7 @@ NOT_RUN = {
     "mindspore-tanhbw train": "test_commands.py runs it with fewer epochs",
     "source /usr/local/Ascend/ascend-toolkit/set_env.sh": "needs CANN",
     "mindspore-tanhbw doctor --device Ascend": "needs CANN; here it is run on the simulator",
-    "mindspore-tanhbw check --device Ascend": "needs an NPU; test_ascend.py runs the operator on the simulator",
+    "mindspore-tanhbw check --device Ascend": "needs CANN; test_ascend_commands.py runs it on the simulator",
     "python -m pytest": "runs this file",
     "python -m pytest -m long": "takes minutes; .ci/run does it",
     "ruff check": ".ci/run does it",
