@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
+import importlib.util
 import json
 import os
 import sys
@@ -19,8 +20,8 @@ def main(arguments: Optional[list[str]] = None) -> int:
     """Run one command; 2 is the exit code of a user's mistake, which is told in one line."""
     options = _parser().parse_args(arguments)
     try:
-        for name in ("json", "plot"):
-            _refuse_unwritable(name, getattr(options, name, None))
+        _refuse_unwritable("json", options.json)
+        _refuse_plot(getattr(options, "plot", None))
         if options.run is not doctor.run:  # which must not need what it examines
             options.device = use_device(options.device)
         passed, result = options.run(options)
@@ -43,10 +44,18 @@ def _mistake(error: Exception) -> int:
     return 2
 
 
+# Both before the work, which may be long.
 def _refuse_unwritable(name: str, file: Optional[Path]) -> None:
-    # Before the work, which may be long.
     if file and (file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK)):
         raise UserError(f"--{name} {file} cannot be written.")
+
+
+def _refuse_plot(file: Optional[Path]) -> None:
+    _refuse_unwritable("plot", file)
+    if file and file.suffix not in (".svg", ".png", ".pdf"):
+        raise UserError(f"--plot {file} must end in .svg, .png or .pdf.")
+    if file and importlib.util.find_spec("matplotlib") is None:
+        raise UserError("--plot needs matplotlib: pip install matplotlib.")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -16,6 +16,7 @@ from cann_sim.build import cann_root
 from cann_sim.environment import environment
 
 ROOT = Path(__file__).parents[1]
+PYTHON_H = Path(sysconfig.get_paths()["include"]) / "Python.h"
 SOUND = "sound"
 
 # Every environment in one process on simulated Ascend, for both devices.
@@ -220,7 +221,8 @@ def states(report):
 def test_sound_environment_is_usable(results, device):
     report = results[SOUND][device]
     assert report["code"] == 0 and report["usable"] and report["device"] == device
-    assert set(states(report).values()) == {"ok"}
+    expected = {"ok"} if PYTHON_H.is_file() else {"ok", "warning"}
+    assert set(states(report).values()) == expected
     assert report["printed"].endswith(f"usable on {device}\n")
 
 
@@ -239,8 +241,9 @@ def test_broken_environment_is_named(results, breaks, name, state, unusable, tex
         for text in texts:
             assert text in line
         follows = {other for other, causes in FOLLOW.items() if causes is BOTH or breaks in causes}
+        sound = states(results[SOUND][device])
         for other in found.keys() - follows - {name}:
-            assert found[other] == "ok", other
+            assert found[other] == sound[other], other
         assert (found["mechanism"] == "missing") == (device in unusable)
 
 
@@ -268,7 +271,9 @@ def test_the_white_list_that_is_named_really_stops_the_operator(run_python, tmp_
 
 
 def doctor(*arguments, **changes):
-    env = {**os.environ, **changes}
+    # Without a CANN that this machine may have.
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("ASCEND_", "LD_LIBRARY_PATH"))}
+    env.update(changes)
     command = [sys.executable, "-m", "mindspore_tanhbw", "doctor", *arguments]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
 
@@ -354,6 +359,7 @@ MISTAKES = {
     "no such folder": ["doctor", "--json", "none/report.json"],
     "a folder": ["doctor", "--json", "."],
     "no folder for a plot": ["check", "--plot", "none/errors.svg"],
+    "no plot": ["check", "--plot", "errors.txt"],
 }
 
 
