@@ -49,8 +49,8 @@ class BuildKernel(build_ext):
             )
         except subprocess.CalledProcessError as error:
             sys.exit(
-                f"\nmindspore_tanhbw: {shlex.join(compiler)} failed with exit code {error.returncode}; its messages are "
-                "above. Building the CPU kernel needs g++ 7.3 or later, or clang (set CXX to choose one).\n"
+                f"\nmindspore_tanhbw: {shlex.join(compiler)} failed with exit code {error.returncode}; its messages "
+                "are above. Building the CPU kernel needs g++ 7.3 or later, or clang (set CXX to choose one).\n"
             )
 
 

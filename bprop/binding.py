@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Optional
 
 from mindspore import nn
 
@@ -16,10 +17,12 @@ from .registry import registry
 class Bound:
     """What a call of :func:`bind` bound; ``int()`` of it is the count."""
 
-    what: Tuple[str, ...]
+    what: tuple[str, ...]
     """The operators of the process, or each place in the network that calls Tanh, as far as its source tells."""
-    fused: Tuple[str, ...] = ()
+    fused: tuple[str, ...] = ()
     """Layers of the network that compute Tanh inside one kernel: there is nothing to bind, they keep their gradient."""
+    unreadable: tuple[str, ...] = ()
+    """Functions of the network, lambdas, that call Tanh and keep their gradient in Graph mode, as it reads source."""
     mechanism: str = "MindSpore's C++ bprop registry"
 
     def __int__(self) -> int:
@@ -27,7 +30,11 @@ class Bound:
 
     def __str__(self) -> str:
         text = f"{', '.join(self.what) or 'no Tanh'} bound in {self.mechanism}"
-        return text + (f"; fused, not bound: {', '.join(self.fused)}" if self.fused else "")
+        if self.fused:
+            text += f"; fused, not bound: {', '.join(self.fused)}"
+        if self.unreadable:
+            text += f"; not bound in Graph mode: {', '.join(self.unreadable)}"
+        return text
 
 
 def bind(net: Optional[nn.Cell] = None) -> Bound:
@@ -39,8 +46,8 @@ def bind(net: Optional[nn.Cell] = None) -> Bound:
     that were compiled before are compiled again when they are next used. Calling it twice is the same as once.
 
     Args:
-        net (nn.Cell, optional): The network: what runs inside it and inside its cells is bound. Default: ``None``, every
-            Tanh of this process.
+        net (nn.Cell, optional): The network: what runs inside it and inside its cells is bound. Default: ``None``,
+            every Tanh of this process.
 
     Returns:
         Bound, what is bound; ``int()`` of it is the count.
@@ -61,24 +68,24 @@ def bind(net: Optional[nn.Cell] = None) -> Bound:
         >>> int(tbw.bind(net))
         2
         >>> x = mindspore.Tensor([0.0, 1.0])
-        >>> print(mindspore.grad(net)(x), tbw.launch_count())
-        [1.        0.2464413] 2
+        >>> print(mindspore.grad(net)(x))
+        [1.         0.24686794]
         >>> tbw.unbind(net)
     """
     if net is None:
         registry.bind_every_tanh(True)
         return Bound(tuple(f"every {name}" for name in registry.bound_operators))
     _check(net)
-    found, fused = bind_network(net)
-    return Bound(tuple(found), tuple(fused))
+    found, fused, unreadable = map(tuple, bind_network(net))
+    return Bound(found, fused, unreadable)
 
 
 def unbind(net: Optional[nn.Cell] = None) -> None:
     """
     Undo :func:`bind`: the network's cells have their own construct, MindSpore's registry its own builders.
 
-    As long as `tanh`, `Tanh` or a bound network are in use, the registry's builders of Tanh look whether they are meant;
-    all others get MindSpore's own gradient. Calling it without a bind before is no error.
+    As long as `tanh`, `Tanh` or a bound network are in use, the registry's builders of Tanh look whether they are
+    meant; all others get MindSpore's own gradient. Calling it without a bind before is no error.
 
     Args:
         net (nn.Cell, optional): The network. Default: ``None``, what ``bind()`` bound.

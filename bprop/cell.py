@@ -2,7 +2,6 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Tuple
 
 from mindspore import Tensor, nn, ops
 
@@ -22,6 +21,6 @@ class TanhCell(nn.Cell):  # type: ignore[misc]  # mindspore has no type informat
     def construct(self, input: Tensor) -> Tensor:
         return ops.tanh(input)
 
-    def bprop(self, input: Tensor, output: Tensor, grad_output: Tensor) -> Tuple[Tensor]:
+    def bprop(self, input: Tensor, output: Tensor, grad_output: Tensor) -> tuple[Tensor]:
         # In Graph mode an upstream gradient of another dtype arrives as it is.
         return (self.tanh_backward(self.cast(grad_output, self.dtype(output)), output),)

@@ -10,7 +10,7 @@ from .runner import MARK, runner
 
 
 class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's name from its class
-    """MindSpore's Tanh with the mark, which Graph mode keeps; PyNative mode drops it, and there the result is marked."""
+    """MindSpore's Tanh with the mark. Graph mode keeps it; PyNative mode does not, and there the result is marked."""
 
     def __init__(self) -> None:
         super().__init__()

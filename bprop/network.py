@@ -5,8 +5,9 @@
 import inspect
 import threading
 import weakref
+from collections.abc import Iterator
 from types import MethodType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from mindspore import nn, ops
 
@@ -16,26 +17,27 @@ from .registry import registry
 from .source import Marker
 
 _KEY = "_tanh_backward"
+_OF_CELL = ("_primitives", "_cells", "_params")
+"""Attributes with which every Cell follows what is assigned to it."""
 _FUSED = ("_DynamicLSTMCPUGPU", "_DynamicLSTMAscend", "_DynamicGRUAscend")
 """By MindSpore's source, the layers of nn.LSTM and nn.GRU that are one kernel, without a Tanh of their own."""
 
 _lock = threading.RLock()
+_alive: "weakref.WeakSet[Binding]" = weakref.WeakSet()
 
 
 class Binding:
     """What a bound cell carries. Copies and pickles of the cell have one of their own, and are bound, too."""
 
-    alive: "weakref.WeakSet[Binding]" = weakref.WeakSet()
-
-    def __init__(self, kind: type, attributes: Dict[str, Any]) -> None:
+    def __init__(self, kind: type, attributes: dict[str, Any]) -> None:
         self.__setstate__({"kind": kind, "attributes": attributes})
 
-    def __setstate__(self, state: Dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.kind: type = state["kind"]
-        self.attributes: Dict[str, Any] = state["attributes"]
+        self.attributes: dict[str, Any] = state["attributes"]
         """Of the cell, as they were."""
         with _lock:
-            self.alive.add(self)
+            _alive.add(self)
             _intercept(self.kind)
 
 
@@ -90,18 +92,20 @@ def is_network_bound(net: nn.Cell) -> bool:
     return all(_is_bound(cell) for _, cell in net.cells_and_names())
 
 
-def bind_network(net: nn.Cell) -> Tuple[List[str], List[str]]:
+def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
     """
     Bind the cells of a network that are not.
 
     Returns:
-        The places that call Tanh, one for each, and the fused layers.
+        The places that call Tanh, one for each; the fused layers; functions whose source Graph mode would need.
     """
     registry.serve_marked()
     with _lock:
+        _marker.unreadable.clear()
         found = _bind_cells(net)
+        unreadable = [*_marker.unreadable]
     compile_and_parse_again()
-    return found, [_label(name, cell) for name, cell in net.cells_and_names() if _is_fused(cell)]
+    return found, [_label(name, cell) for name, cell in net.cells_and_names() if _is_fused(cell)], unreadable
 
 
 def unbind_network(net: nn.Cell) -> None:
@@ -112,14 +116,14 @@ def unbind_network(net: nn.Cell) -> None:
                 binding = cell.__dict__.pop(_KEY)
                 for name, value in binding.attributes.items():
                     setattr(cell, name, value)
-                Binding.alive.discard(binding)
-        if not Binding.alive:
+                _alive.discard(binding)
+        if not _alive:
             _give_back()
     compile_and_parse_again()
 
 
-def _bind_cells(net: nn.Cell) -> List[str]:
-    found: List[str] = []
+def _bind_cells(net: nn.Cell) -> list[str]:
+    found: list[str] = []
     for name, cell in net.cells_and_names():
         calls = _bind(cell)
         # A fused layer calls Tanh only where it cannot be fused, for instance with seq_length.
@@ -137,8 +141,8 @@ def _bind(cell: nn.Cell) -> int:
         cell.__dict__[_KEY] = Binding(type(cell), {**before, **(moved.attributes if moved else {})})
         for name, value in marked.items():
             setattr(cell, name, value)
-    methods = sum(_marker.calls(inspect.unwrap(function)) for _, _, function in _methods(type(cell)))
-    return methods + len(cell.__dict__[_KEY].attributes)
+    attributes = sum(_calls(value) for value in cell.__dict__[_KEY].attributes.values())
+    return attributes + sum(_calls(function) for _, _, function in _methods(type(cell)))
 
 
 def _is_bound(cell: nn.Cell) -> bool:
@@ -154,17 +158,38 @@ def _label(name: str, cell: nn.Cell) -> str:
     return f"{name or 'net'} ({type(cell).__name__})"
 
 
-def _marked_attributes(cell: nn.Cell) -> Iterator[Tuple[str, Any]]:
+def _marked_attributes(cell: nn.Cell) -> Iterator[tuple[str, Any]]:
     for name, value in [*cell.__dict__.items()]:
-        if isinstance(value, ops.Tanh) and value is not _marker.tanh:
-            yield name, _marker.tanh
-        elif inspect.isfunction(value):
-            marked = _marker.rewrite(value)
-            if marked is not value:
-                yield name, marked
+        marked = _marked(value) if name not in _OF_CELL else value
+        if marked is not value:
+            yield name, marked
 
 
-def _methods(kind: type) -> Iterator[Tuple[type, str, Any]]:
+def _marked(value: Any) -> Any:
+    """The value of an attribute, with each Tanh in it marked; the same one where there is none."""
+    if isinstance(value, ops.Tanh):
+        return _marker.tanh
+    if inspect.isfunction(value):
+        return _marker.rewrite(value)
+    if not _calls(value):
+        return value
+    if type(value) is dict:
+        return {key: _marked(part) for key, part in value.items()}
+    return type(value)(_marked(part) for part in value)
+
+
+def _calls(value: Any) -> int:
+    """How many calls of Tanh a method or the value of an attribute has."""
+    if isinstance(value, ops.Tanh):
+        return 1
+    if inspect.isfunction(value):
+        return _marker.calls(inspect.unwrap(value))
+    if type(value) in (list, tuple, dict):
+        return sum(_calls(part) for part in (value.values() if type(value) is dict else value))
+    return 0
+
+
+def _methods(kind: type) -> Iterator[tuple[type, str, Any]]:
     """The methods of a Cell's class and of those it derives from, each as (class, name, function)."""
     for one in kind.__mro__[: kind.__mro__.index(nn.Cell)]:
         for name, value in [*vars(one).items()]:
@@ -173,12 +198,12 @@ def _methods(kind: type) -> Iterator[Tuple[type, str, Any]]:
                 yield one, name, function
 
 
-_intercepted: List[Tuple[type, str]] = []
+_intercepted: list[tuple[type, str]] = []
 
 
 def _intercept(kind: type) -> None:
     for one, name, function in _methods(kind):
-        if (one, name) not in _intercepted and (name == "construct" or _marker.calls(inspect.unwrap(function))):
+        if (one, name) not in _intercepted and (name == "construct" or _calls(function)):
             setattr(one, name, Intercepted(function))
             _intercepted.append((one, name))
 

@@ -2,7 +2,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Any, Dict, Union
+from typing import Any, Union
 
 from mindspore import context, jit_class, ops
 from mindspore.ops.primitive import _run_op
@@ -27,7 +27,7 @@ class Primitives:
 
     def __init__(self) -> None:
         self._marked = Tanh()
-        self._cells: Dict[str, TanhCell] = {}
+        self._cells: dict[str, TanhCell] = {}
 
     @property
     def tanh_backward(self) -> ops.Custom:

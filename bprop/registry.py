@@ -6,7 +6,7 @@ import ctypes
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 from .._compiler import build_library
 from .._mindspore import VERSION, compile_again, compile_flags, pynative_executor
@@ -25,7 +25,7 @@ class Registry:
         self._resolve = _RESOLVE(_operator_address)
         self._every_tanh = False
         self._marked = False
-        self.bound_operators: Tuple[str, ...] = ()
+        self.bound_operators: tuple[str, ...] = ()
 
     @property
     def every_tanh(self) -> bool:

@@ -1,4 +1,4 @@
-"""PyNative mode's short way to the kernel, through the library that runner.cc compiles to; it needs Python's headers."""
+"""PyNative mode's short way to the kernel, through the library that runner.cc compiles to; needs Python's headers."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
@@ -6,7 +6,7 @@ import ctypes
 import sysconfig
 import threading
 from pathlib import Path
-from typing import Any, Callable, Optional, Set
+from typing import Any, Callable, Optional
 
 from mindspore import Tensor
 
@@ -35,7 +35,7 @@ class Runner:
         self.record: Optional[Callable[[int], None]] = None
         """1: from here on every Tanh that is recorded is bound; -1: until here."""
         self.missing = ""
-        self._prepared: Set[str] = set()
+        self._prepared: set[str] = set()
         try:
             self._library = ctypes.PyDLL(str(_build()))
         except (RuntimeError, OSError) as error:
@@ -92,7 +92,8 @@ def _build() -> Path:
     if not (headers / "Python.h").exists():
         raise RuntimeError(f"{headers / 'Python.h'} is missing")
     source = Path(__file__).with_name("runner.cc").read_text()
-    return build_library("runner.so", source, [f"-I{headers}", *compile_flags()], depends=[VERSION])
+    path: Path = build_library("runner.so", source, [f"-I{headers}", *compile_flags()], depends=[VERSION])
+    return path
 
 
 _made: Optional[Runner] = None

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import textwrap
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable, Optional, Union
 
 from mindspore import mint, nn, ops
 
@@ -24,8 +24,10 @@ class Marker:
         self.tanh = tanh
         self.bind = bind
         """Of a cell that a function makes where it uses it; returns how many calls of Tanh it has."""
-        self._made: Dict[Any, Any] = {}
-        self._calls: Dict[Any, int] = {}
+        self.unreadable: list[str] = []
+        """Functions that call Tanh, but whose source cannot be had: lambdas."""
+        self._made: dict[Any, Any] = {}
+        self._calls: dict[Any, int] = {}
 
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
@@ -34,8 +36,12 @@ class Marker:
         if not isinstance(function, FunctionType) or function in self._made:
             return self._made.get(function, function)
         self._made[function] = function  # also for a function that calls itself
-        tree = _tree(function) if _reaches_tanh(function, set()) else None
-        if tree is not None:
+        if not _reaches_tanh(function, set()):
+            return function
+        tree = _tree(function)
+        if tree is None:
+            self.unreadable.append(function.__qualname__)
+        else:
             replace = _Replace(function, self)
             tree.decorator_list = []
             replace.visit(tree)
@@ -46,6 +52,8 @@ class Marker:
 
     def calls(self, function: Any) -> int:
         """How many calls of Tanh the source of a function has, with those in the functions that it calls."""
+        if any(function is tanh for tanh in _TANH):
+            return 1
         self.rewrite(function)
         return self._calls.get(function, 0)
 
@@ -56,7 +64,7 @@ class _Replace(ast.NodeTransformer):
         self._known = {**function.__globals__, **_closure(function)}
         for local in function.__code__.co_varnames:
             self._known.pop(local, None)
-        self.names: Dict[str, Any] = {}
+        self.names: dict[str, Any] = {}
         self.calls = 0
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -69,11 +77,14 @@ class _Replace(ast.NodeTransformer):
             calls = self._marker.bind(cell)
             self.calls += calls
             return self._name(type(cell).__name__, cell) if calls else node
-        if isinstance(method, ast.Attribute) and method.attr == "tanh" and not node.args and not node.keywords:
-            if self._value(method.value) is _UNKNOWN:  # a Tensor's method
-                self.calls += 1
-                node.func, node.args = self._name("tanh", self._marker.tanh), [method.value]
+        if isinstance(method, ast.Attribute) and self._is_tensor_method(node, method):
+            self.calls += 1
+            node.func, node.args = self._name("tanh", self._marker.tanh), [method.value]
         return self.generic_visit(node)
+
+    def _is_tensor_method(self, node: ast.Call, method: ast.Attribute) -> bool:
+        without_arguments = not node.args and not node.keywords
+        return method.attr == "tanh" and without_arguments and self._value(method.value) is _UNKNOWN
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return self._replaced(node)
@@ -82,7 +93,7 @@ class _Replace(ast.NodeTransformer):
         done = self._replaced(node)
         return self.generic_visit(node) if done is node else done
 
-    def _replaced(self, node: Any) -> ast.AST:
+    def _replaced(self, node: Union[ast.Name, ast.Attribute]) -> ast.AST:
         value = self._value(node) if isinstance(node.ctx, ast.Load) else _UNKNOWN
         if any(value is tanh for tanh in _TANH):
             self.calls += 1
@@ -117,23 +128,22 @@ def _tree(function: FunctionType) -> Optional[ast.FunctionDef]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    return tree if isinstance(tree, ast.FunctionDef) else None
+    return tree if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__ else None  # else a lambda
 
 
-def _closure(function: FunctionType) -> Dict[str, Any]:
+def _closure(function: FunctionType) -> dict[str, Any]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
     return {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
 
 
 def _is_filled(cell: Any) -> bool:
     try:
-        cell.cell_contents
+        return cell.cell_contents is not _UNKNOWN
     except ValueError:
         return False
-    return True
 
 
-def _reaches_tanh(function: FunctionType, seen: Set[Any]) -> bool:
+def _reaches_tanh(function: FunctionType, seen: set[Any]) -> bool:
     # By the names in the compiled code, a superset: most functions of MindSpore need not be parsed then.
     if function in seen:
         return False
@@ -148,12 +158,12 @@ def _reaches_tanh(function: FunctionType, seen: Set[Any]) -> bool:
     return any(value in _TANH or _reaches_tanh(value, seen) for value in values if isinstance(value, FunctionType))
 
 
-def _names(code: CodeType) -> List[str]:
+def _names(code: CodeType) -> list[str]:
     inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     return [*code.co_names, *code.co_freevars, *itertools.chain(*inner)]
 
 
-def _compile(function: FunctionType, tree: ast.FunctionDef, names: Dict[str, Any]) -> Any:
+def _compile(function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any]) -> Any:
     # In an outer function, whose arguments the new one has for its closure: MindSpore looks for names there first.
     closure = {**_closure(function), **names}
     outer = ast.parse(f"def outer({', '.join(closure)}):\n    pass\n    return {tree.name}")
@@ -161,7 +171,7 @@ def _compile(function: FunctionType, tree: ast.FunctionDef, names: Dict[str, Any
     text = ast.unparse(ast.fix_missing_locations(outer))
     # A real file, which inspect reads and MindSpore names in its messages.
     filename = str(fetch(f"{function.__name__}.py", [text], lambda path: path.write_text(text) and None))
-    made: Dict[str, Any] = {}
+    made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), function.__globals__, made)
     result = made["outer"](**closure)
     result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__

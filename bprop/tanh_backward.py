@@ -10,14 +10,13 @@ dg is the operator again, which makes every order work: y is the output of Tanh,
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Tuple
 
 from mindspore import Tensor, ops
 
 from .primitives import primitives
 
 
-def bprop(grad_output: Tensor, output: Tensor, out: Tensor, dout: Tensor) -> Tuple[Tensor, Tensor]:
+def bprop(grad_output: Tensor, output: Tensor, out: Tensor, dout: Tensor) -> tuple[Tensor, Tensor]:
     """The form that MindSpore asks of an operator's bprop: its inputs, its result, the gradient of the result."""
     dout = ops.cast(dout, output.dtype)
     return primitives.tanh_backward(dout, output), dout * grad_output * output * (-2)

@@ -6,7 +6,6 @@ import ctypes
 import mmap
 import os
 from pathlib import Path
-from typing import List
 
 from mindspore import ops
 from mindspore.ops.operations._custom_ops_utils import CustomCodeGenerator
@@ -29,7 +28,7 @@ extern "C" int {ACLNN_KERNEL}GetWorkSpaceSize(void *function, std::vector<void *
   return {_COUNTED}GetWorkSpaceSize(function, inputs, outputs, size, executor);
 }}
 """
-_callbacks: List[ctypes.CDLL] = []
+_callbacks: list[ctypes.CDLL] = []
 
 
 def plan_count() -> int:

@@ -9,8 +9,9 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Callable, Iterable, Iterator
+from typing import Callable
 
 VARIABLE = "MINDSPORE_TANHBW_CACHE"
 _DIGEST = "sha256"

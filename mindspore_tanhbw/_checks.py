@@ -2,7 +2,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Any, Tuple
+from typing import Any
 
 from mindspore import dtype as mstype
 from mindspore.ops.primitive import _primexpr, constexpr
@@ -14,13 +14,13 @@ _NULLPTR = "[ACLNN_ERR_PARAM_NULLPTR (161001)]"
 _INVALID = "[ACLNN_ERR_PARAM_INVALID (161002)]"
 
 
-@constexpr(check=False)
+@constexpr(check=False)  # type: ignore[untyped-decorator]  # mindspore has no type information
 def refuse_non_tensor(name: str, kind: Any) -> None:
     """Raise for an argument that is no Tensor."""
     raise TypeError(f"For 'tanh_backward', '{name}' must be a Tensor, but got {kind}. {_NULLPTR}")
 
 
-@constexpr(check=False)
+@constexpr(check=False)  # type: ignore[untyped-decorator]  # mindspore has no type information
 def check_dtypes(grad_output: Any, output: Any) -> None:
     """Both dtypes are the same one, and one that the kernel has."""
     if grad_output not in DTYPES or output not in DTYPES or grad_output != output:
@@ -30,8 +30,8 @@ def check_dtypes(grad_output: Any, output: Any) -> None:
         )
 
 
-@_primexpr
-def check_shapes(grad_output: Tuple[int, ...], output: Tuple[int, ...]) -> None:
+@_primexpr  # type: ignore[untyped-decorator]
+def check_shapes(grad_output: tuple[int, ...], output: tuple[int, ...]) -> None:
     """Both shapes are the same one, of at most 8 dimensions."""
     for name, shape in (("grad_output", grad_output), ("output", output)):
         if len(shape) > MAX_RANK:

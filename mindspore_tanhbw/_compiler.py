@@ -6,8 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence
 
 from . import _cache
 
@@ -16,7 +16,7 @@ class CompilerMissing(RuntimeError):
     """There is no C++ compiler on this machine."""
 
 
-def compiler() -> List[str]:
+def compiler() -> list[str]:
     """
     The compiler command: ``$CXX``, else g++.
 
@@ -64,7 +64,7 @@ def build_library(name: str, source: str, flags: Sequence[str], depends: Sequenc
     return _cache.fetch(name, [source, *flags, *depends, *_identity(command)], build)
 
 
-def _identity(command: Sequence[str]) -> List[str]:
+def _identity(command: Sequence[str]) -> list[str]:
     # The file itself, not its --version: no process to start when the cache is warm.
     path = os.path.realpath(shutil.which(command[0]) or command[0])
     status = os.stat(path)

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from pathlib import Path
-from typing import List
 
 import mindspore
 
@@ -21,8 +20,8 @@ HAS_RUNNER_HEADERS = VERSION != "2.7.0"
 
 # Those that a release has, with what registry.cc and runner.cc call.
 _LIBRARIES = (
-    *("core", "common", "frontend", "pyboost", "pynative", "pynative_utils", "backend_common", "ms_backend", "runtime_pipeline"),
-    *("runtime_utils", "hardware_abstract", "profiler", "memory_pool", "res_manager"),
+    *("core", "common", "frontend", "pyboost", "pynative", "pynative_utils", "backend_common", "ms_backend"),
+    *("runtime_pipeline", "runtime_utils", "hardware_abstract", "profiler", "memory_pool", "res_manager"),
 )
 
 
@@ -30,7 +29,7 @@ def compile_again() -> None:
     """
     Make Graph mode compile again what it has compiled: it keeps the gradients of that time.
 
-    Graphs that run in another thread meanwhile are left alone; their memory goes with ``mindspore.ms_memory_recycle()``.
+    Graphs that run in another thread meanwhile are left alone; ``mindspore.ms_memory_recycle()`` frees their memory.
     """
     api.ms_compile_cache.clear()
     for phases in api.cells_compile_cache.values():
@@ -43,16 +42,17 @@ def compile_and_parse_again() -> None:
         mindspore.ms_memory_recycle()
 
 
-def compile_flags() -> List[str]:
+def compile_flags() -> list[str]:
     """The compiler's arguments for C++ that uses MindSpore's headers and libraries, ABI and defines as MindSpore's."""
     root = Path(mindspore.__file__).resolve().parent
     include = root / "include"
+    own = include / "mindspore"
     folders = [
         root,
         include,
         *(include / "third_party" / part for part in ("", "robin_hood_hashing", "securec/include")),
-        *(include / "mindspore" / part for part in ("", "include", "core/include", "core/mindrt/include", "core/mindrt")),
-        *(include / "mindspore" / part for part in ("ops", "ops/include", "ops/kernel/include", "ccsrc", "ccsrc/include")),
+        *(own / part for part in ("", "include", "core/include", "core/mindrt/include", "core/mindrt")),
+        *(own / part for part in ("ops", "ops/include", "ops/kernel/include", "ccsrc", "ccsrc/include")),
     ]
     libraries = root / "lib"
     linked = [name for name in _LIBRARIES if (libraries / f"libmindspore_{name}.so").exists()]

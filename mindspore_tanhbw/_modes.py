@@ -2,7 +2,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 from mindspore.ops.primitive import PrimitiveWithInfer
 
@@ -15,7 +15,7 @@ class _InPyNative(PrimitiveWithInfer):  # type: ignore[misc]  # mindspore has no
         self.set_const_prim(True)
         self.add_prim_attr("constexpr_prim", True)
 
-    def __infer__(self) -> Dict[str, Any]:
+    def __infer__(self) -> dict[str, Any]:
         return {"dtype": None, "shape": None, "value": False}
 
     def __call__(self) -> bool:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import threading
-from typing import Any, Dict
+from typing import Any
 
 from mindspore import context, ops
 from mindspore.ops import CustomRegOp, DataType
@@ -11,7 +11,7 @@ from mindspore.ops import CustomRegOp, DataType
 from ._library import library, library_path
 from ._names import ACLNN_KERNEL, CPU_KERNEL, OPERATOR_TYPE
 
-_operators: Dict[str, ops.Custom] = {}
+_operators: dict[str, ops.Custom] = {}
 _lock = threading.RLock()
 
 
@@ -42,7 +42,7 @@ def _build(target: str) -> ops.Custom:
     # Imported here: the gradient is written in terms of tanh_backward, which is built on this module.
     from .bprop.tanh_backward import bprop
 
-    common: Dict[str, Any] = {
+    common: dict[str, Any] = {
         "out_shape": None,  # in C++, beside the kernel: a Python function fails in Graph mode with dynamic shapes
         "out_dtype": lambda grad_output, output: output,
         "func_type": "aot",

@@ -29,7 +29,7 @@ for dtype in {dtypes}:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_gradients_go_through_the_operator(traced, mode):
-    printed, calls = traced(
+    _printed, calls = traced(
         """
 own = gradient(nn.Tanh())
 np.testing.assert_array_equal(gradient(tbw.Tanh()), own)

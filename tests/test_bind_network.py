@@ -295,3 +295,37 @@ def test_a_parameter_alone_in_the_network(mode):
         before = tbw.launch_count()
         ms.grad(net, None, net.trainable_params())(Tensor(X))[0].asnumpy()
         assert tbw.launch_count() - before == 1
+
+
+def test_tanh_in_containers_and_behind_functions(mode):
+    class Contained(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.both = (ops.Tanh(), ops.tanh)
+            self.named = {"tanh": ops.Tanh()}
+
+        def construct(self, x):
+            return self.both[0](x) + self.both[1](x * 2) + self.named["tanh"](x * 3)
+
+    net = Contained()
+    before = dict(vars(net))
+    with tbw.bound(net) as report:
+        assert int(report) == 3
+        assert gradient(net)[1] == 3
+    assert vars(net)["both"] is before["both"] and vars(net)["named"] is before["named"]
+
+
+def test_what_cannot_be_read_is_named(mode):
+    class Hidden(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.function = lambda x: ops.tanh(x)
+
+        def construct(self, x):
+            return self.function(x)
+
+    net = Hidden()
+    with tbw.bound(net) as report:
+        assert len(report.unreadable) == 1 and "lambda" in report.unreadable[0]
+        assert "not bound in Graph mode" in str(report)
+        assert gradient(net)[1] == (1 if mode == "pynative" else 0)

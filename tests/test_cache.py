@@ -86,7 +86,7 @@ def test_folder_that_others_may_write_is_refused(tmp_path, monkeypatch):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     monkeypatch.setenv("MINDSPORE_TANHBW_CACHE", str(tmp_path / "open"))
-    with pytest.raises(RuntimeError, match="written by others.*MINDSPORE_TANHBW_CACHE"):
+    with pytest.raises(RuntimeError, match=r"written by others.*MINDSPORE_TANHBW_CACHE"):
         _cache.folder()
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kernel.oracle import CODES, STORED, assert_agrees, expected, from_bfloat16, special, stored, to_bfloat16
 from mindspore import Tensor, mint, nn
 
 import mindspore_tanhbw as tbw
+from kernel.oracle import CODES, STORED, assert_agrees, expected, from_bfloat16, special, stored, to_bfloat16
 
 QUICK, LONG = 500, 20_000
 SIDES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 1021]

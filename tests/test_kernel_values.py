@@ -8,8 +8,8 @@ import threading
 
 import numpy as np
 import pytest
-from kernel.oracle import CODES, STORED, assert_agrees, expected, numbers, special, stored
 
+from kernel.oracle import CODES, STORED, assert_agrees, expected, numbers, special, stored
 from mindspore_tanhbw._library import library
 
 LIB = library()

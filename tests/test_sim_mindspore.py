@@ -158,7 +158,7 @@ def test_training_follows_the_cpu(optimizer, loss, tmp_path):
     for device, mode in (("CPU", "pynative"), ("Ascend", "pynative"), ("Ascend", "graph")):
         trace = tmp_path / f"{device}-{mode}.jsonl"
         done = succeed(child(TRAINING.format(optimizer=optimizer, loss=loss), tmp_path, mode, device=device, trace=trace))
-        last = [line for line in done.stdout.splitlines() if line.startswith("LOSS")][0]
+        last = next(line for line in done.stdout.splitlines() if line.startswith("LOSS"))
         curves[device, mode] = [float(value) for value in last.split()[1:]]
         if device == "Ascend":
             assert len([line for line in calls(trace, "aclnnTanhBackward") if line["phase"] == 2]) == 10

@@ -93,7 +93,7 @@ def test_elementwise_operators_equal_numpy(cann, name, dtype):
 
 @pytest.mark.parametrize("name", ["aclnnTanhBackward", "aclnnMul", "aclnnGtTensor"])
 def test_inputs_and_outputs_may_be_strided(cann, name):
-    count, reference, *_ = ELEMENTWISE[name]
+    _count, reference, *_ = ELEMENTWISE[name]
     base = [numbers(6, 8), numbers(8, 3)]
     views = [base[0][::2, 1:5], base[1][::2].T]
     out_base = np.full((5, 9), 9, bool if name == "aclnnGtTensor" else np.float32)

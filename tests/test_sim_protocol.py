@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from cann_sim.build import cann_root
-from cann_sim.client import BF16, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Cann
+from cann_sim.client import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Cann
 from cann_sim.environment import environment
 
 NULLPTR, INVALID, RUNTIME, INNER_NULLPTR = 161001, 161002, 361001, 561103

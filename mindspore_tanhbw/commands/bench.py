@@ -4,7 +4,6 @@
 
 import argparse
 from pathlib import Path
-from typing import List, Tuple
 
 from .measurements import Row, measurements
 from .plots import draw_ratios
@@ -22,15 +21,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the ratios there")
 
 
-def run(options: argparse.Namespace) -> Tuple[bool, List[Row]]:
+def run(options: argparse.Namespace) -> tuple[bool, list[Row]]:
     """Measure and print; there is no passing or failing a time."""
     if options.repeats < 7:
         raise UserError(f"--repeats must be at least 7, but is {options.repeats}.")
     if options.processes < 1:
         raise UserError(f"--processes must be at least 1, but is {options.processes}.")
-    if options.largest < 1e3:
-        raise UserError(f"--largest must be at least 1000, but is {options.largest:g}.")
-    rows: List[Row] = []
+    if not 1e3 <= options.largest <= 1e9:
+        raise UserError(f"--largest must be from 1000 to 1e9, but is {options.largest:g}.")
+    rows: list[Row] = []
     with progress() as tell:
         for row in measurements(options):
             rows.append(row)
@@ -38,7 +37,10 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Row]]:
     print(f"device {options.device}, median of {options.repeats}, both sides in turn in one process")
     print_table(
         ["what", "against", "ours", "other", "ratio", "target"],
-        [[r["what"], r["against"], _time(r["ours"]), _time(r["other"]), f"{r['ratio']:.2f}", r["target"]] for r in rows],
+        [
+            [row["what"], row["against"], _time(row["ours"]), _time(row["other"]), f"{row['ratio']:.2f}", row["target"]]
+            for row in rows
+        ],
     )
     if options.plot:
         draw_ratios(rows, options.device, options.plot)

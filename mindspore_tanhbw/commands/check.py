@@ -5,7 +5,7 @@
 import argparse
 import contextlib
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import mindspore
 import numpy as np
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the error over the input there")
 
 
-def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
+def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
     """Check every mode, dtype and spelling; print two tables."""
     rows, spellings = [], []
     names = [name for name in (*BOUND, *NOT_POSSIBLE) if options.device == "CPU" or not name.startswith(ONLY_ON_CPU)]
@@ -57,11 +57,11 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
     return not any(row["failed"] for row in rows), rows
 
 
-def _print(rows: List[Dict[str, Any]], *columns: str) -> None:
+def _print(rows: list[dict[str, Any]], *columns: str) -> None:
     print_table(columns, [[row[column] for column in columns] for row in rows])
 
 
-def _check_spelling(mode: str, name: str, device: str) -> Dict[str, Any]:
+def _check_spelling(mode: str, name: str, device: str) -> dict[str, Any]:
     build, expected = BOUND.get(name) or (NOT_POSSIBLE[name][0], 0)
     launches = {}
     for binding in ("unbound", "bound"):
@@ -75,7 +75,7 @@ def _check_spelling(mode: str, name: str, device: str) -> Dict[str, Any]:
     return {**row, "result": f"{expected} expected"} if failed else row
 
 
-def _curve(dtype: Any, points: int = 100, near: int = 100) -> Dict[str, Any]:
+def _curve(dtype: Any, points: int = 100, near: int = 100) -> dict[str, Any]:
     x = Tensor(np.linspace(-5, 5, points * near)).astype(dtype)
     ones, output = ops.ones_like(x), ops.tanh(x)
     reference = 1 - _numpy(output) ** 2
@@ -85,7 +85,7 @@ def _curve(dtype: Any, points: int = 100, near: int = 100) -> Dict[str, Any]:
     return {"dtype": str(dtype), "x": _numpy(x).reshape(points, near).mean(axis=1), **largest}
 
 
-def _check(mode: str, dtype: Any, route: str, device: str) -> Dict[str, Any]:
+def _check(mode: str, dtype: Any, route: str, device: str) -> dict[str, Any]:
     rng = np.random.default_rng(20)
     x = Tensor(rng.normal(size=(61, 7)) * 2).astype(dtype)
     grad_output = Tensor(rng.normal(size=(61, 7))).astype(dtype)

@@ -4,8 +4,10 @@
 
 import argparse
 import ctypes
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, Iterator, Tuple
+from functools import partial
+from typing import Any, Callable
 
 import mindspore
 import numpy as np
@@ -21,7 +23,7 @@ from .train import BATCH, training_step
 CHAIN = 50
 SMALL = 64
 
-Row = Dict[str, Any]
+Row = dict[str, Any]
 
 
 def measurements(options: argparse.Namespace) -> Iterator[Row]:
@@ -40,10 +42,11 @@ def measurements(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def _row(what: str, against: str, pair: Pair, target: str) -> Row:
-    return {"what": what, "against": against, "ours": pair.ours, "other": pair.other, "ratio": pair.ratio, "target": target}
+    figures = {"ours": pair.ours, "other": pair.other, "ratio": pair.ratio}
+    return {"what": what, "against": against, **figures, "target": target}
 
 
-def _tensors(count: int, dtype: Any) -> Tuple[Tensor, Tensor]:
+def _tensors(count: int, dtype: Any) -> tuple[Tensor, Tensor]:
     rng = np.random.default_rng(1)
     block = rng.normal(size=min(count, 1 << 20)).astype(np.float32)
     values = np.resize(block, count)
@@ -55,18 +58,18 @@ def _kernel(options: argparse.Namespace) -> Iterator[Row]:
     for dtype in (mindspore.float32, mindspore.float64):
         for size in sizes:
             g, y = _tensors(size, dtype)
-            pair = in_turn(lambda: tanh_backward(g, y), lambda: TanhGrad()(y, g), options.repeats)
+            pair = in_turn(partial(tanh_backward, g, y), partial(TanhGrad(), y, g), options.repeats)
             yield _row(f"operator, {dtype}, {size:.0e}", "TanhGrad", pair, "1.00")
     for size in (size for size in sizes if size >= 10**7):
         yield _row(f"operator, Float32, {size:.0e}", "triad", in_turn(*_triad(size), options.repeats), "1.11")
     for dtype in (mindspore.float16, mindspore.bfloat16):
         size = sizes[-1]
-        (g, y), (g32, y32) = _tensors(size, dtype), _tensors(size, mindspore.float32)
-        pair = in_turn(lambda: tanh_backward(g, y), lambda: tanh_backward(g32, y32), options.repeats)
+        ours, other = (partial(tanh_backward, *_tensors(size, one)) for one in (dtype, mindspore.float32))
+        pair = in_turn(ours, other, options.repeats)
         yield _row(f"operator, {dtype}, {size:.0e}", "Float32", pair, "0.65")
 
 
-def _triad(size: int) -> Tuple[Callable[[], Any], Callable[[], Any]]:
+def _triad(size: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """The operator into memory that is there, and a = b * c by NumPy in as many threads."""
     kernel = library()
     g, y, out = (np.full(size, value, np.float32) for value in (1.5, 0.5, 0.0))
@@ -108,7 +111,8 @@ def _pynative(options: argparse.Namespace) -> Iterator[Row]:
         with bound():
             return chain(g).asnumpy()
 
-    yield _row(f"PyNative, chain of {CHAIN}, bound", "unbound", in_turn(bound_chain, lambda: chain(g).asnumpy(), options.repeats), "1.15")
+    pair = in_turn(bound_chain, lambda: chain(g).asnumpy(), options.repeats)
+    yield _row(f"PyNative, chain of {CHAIN}, bound", "unbound", pair, "1.15")
 
 
 def _graph(options: argparse.Namespace) -> Iterator[Row]:
@@ -125,7 +129,12 @@ def _graph(options: argparse.Namespace) -> Iterator[Row]:
     yield _row("Graph, a step of train", "nn.Tanh", pair, "1.02")
 
 
-_IMPORT = "import time, mindspore; start = time.perf_counter(); import mindspore_tanhbw; print(time.perf_counter() - start)"
+_IMPORT = """
+import time{before}
+start = time.perf_counter()
+import {package}
+print(time.perf_counter() - start)
+"""
 _FIRST = """
 import time, mindspore, numpy as np, mindspore_tanhbw as tbw
 mindspore.set_device({device!r})
@@ -139,5 +148,7 @@ print(time.perf_counter() - start)
 def _process(options: argparse.Namespace) -> Iterator[Row]:
     ours, own = (_FIRST.format(device=options.device, function=name) for name in ("tbw.tanh", "mindspore.ops.tanh"))
     yield _row("first gradient of a process", "ops.tanh", processes_in_turn(ours, own, options.processes), "+50 ms")
-    alone = "import time; start = time.perf_counter(); import mindspore; print(time.perf_counter() - start)"
-    yield _row("import, after MindSpore's", "MindSpore's", processes_in_turn(_IMPORT, alone, options.processes), "20 ms")
+    ours = _IMPORT.format(before=", mindspore", package="mindspore_tanhbw")
+    alone = _IMPORT.format(before="", package="mindspore")
+    pair = processes_in_turn(ours, alone, options.processes)
+    yield _row("import, after MindSpore's", "MindSpore's", pair, "20 ms")

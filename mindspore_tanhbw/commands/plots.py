@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any
 
 from .session import UserError
 
@@ -29,7 +30,7 @@ def _axes(file: Path, title: str, width: float, height: float, count: int = 1) -
     figure.savefig(file)
 
 
-def draw_ratios(rows: List[Dict[str, Any]], device: str, file: Path) -> None:
+def draw_ratios(rows: list[dict[str, Any]], device: str, file: Path) -> None:
     """bench: the ratio of each measurement, and where it should come to."""
     rows = [row for row in rows if row["target"].replace(".", "").isdigit()][::-1]
     title = f"Time of the operator on {device}, relative to what it is measured against"
@@ -42,16 +43,18 @@ def draw_ratios(rows: List[Dict[str, Any]], device: str, file: Path) -> None:
         axes.set_yticks(places, [f"{row['what']}\nagainst {row['against']}" for row in rows], fontsize=7)
         for place, row, target in zip(places, rows, targets):
             right = max(row["ratio"], target), place
-            axes.annotate(f"{row['ratio']:.2f}", right, xytext=(5, 0), textcoords="offset points", va="center", fontsize=7)
+            text = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+            axes.annotate(f"{row['ratio']:.2f}", right, **text)
         axes.set_xlabel("ratio of median times (no unit)")
         axes.legend(loc="lower right", fontsize=8)
 
 
-def draw_training(results: List[Dict[str, Any]], device: str, file: Path) -> None:
+def draw_training(results: list[dict[str, Any]], device: str, file: Path) -> None:
     """train: loss and accuracy of each mode, with the operator and with MindSpore's own gradient."""
     with _axes(file, f"Digits, 64-48-32-10 network with Tanh, on {device}", 9, 3.6, 2) as (loss, accuracy):
         for result, marker in zip(results, _MARKERS):
-            for key, style in (("own", {"color": _LIGHT, "linewidth": 5}), ("operator", {"color": _DARK, "marker": marker})):
+            own, ours = {"color": _LIGHT, "linewidth": 5}, {"color": _DARK, "marker": marker}
+            for key, style in (("own", own), ("operator", ours)):
                 label = f"{result['mode']}, {'MindSpore' if key == 'own' else 'operator'}"
                 epochs = range(1, len(result[key]["loss"]) + 1)
                 loss.plot(epochs, result[key]["loss"], label=label, **style)
@@ -61,7 +64,7 @@ def draw_training(results: List[Dict[str, Any]], device: str, file: Path) -> Non
         accuracy.legend(fontsize=8)
 
 
-def draw_errors(curves: List[Dict[str, Any]], device: str, file: Path) -> None:
+def draw_errors(curves: list[dict[str, Any]], device: str, file: Path) -> None:
     """check: the largest error of the gradient near each input, in units in the last place of the upstream gradient."""
     title = f"Gradient of Tanh on {device}, against float64 from the same output y"
     with _axes(file, title, 9, 3.6, len(curves)) as axes:

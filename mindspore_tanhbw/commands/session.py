@@ -5,7 +5,8 @@
 import contextlib
 import os
 import sys
-from typing import Callable, Iterator, List, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Callable
 
 import mindspore
 
@@ -50,7 +51,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Columns as wide as what stands in them, all but the first aligned right."""
-    lines: List[List[str]] = [[str(cell) for cell in row] for row in (header, *rows)]
+    lines: list[list[str]] = [[str(cell) for cell in row] for row in (header, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:
         rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))

@@ -2,7 +2,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable
 
 import mindspore
 import mindspore.numpy
@@ -80,7 +80,7 @@ class Step(nn.Cell):  # type: ignore[misc]
 X = np.array([[-1.5, 0.3, 0.1], [0.7, 1.2, -0.4]], np.float32)
 """An input for each of them."""
 
-BOUND: Dict[str, Tuple[Callable[[], nn.Cell], int]] = {
+BOUND: dict[str, tuple[Callable[[], nn.Cell], int]] = {
     "ops.tanh": (OpsFunction, 1),
     "ops.tanh as an attribute": (lambda: Call(ops.tanh), 1),
     "ops.Tanh() before": (lambda: Call(ops.Tanh()), 1),
@@ -102,7 +102,7 @@ BOUND: Dict[str, Tuple[Callable[[], nn.Cell], int]] = {
 }
 """With the launches of one backward pass on CPU."""
 
-NOT_POSSIBLE: Dict[str, Tuple[Callable[[], nn.Cell], str]] = {
+NOT_POSSIBLE: dict[str, tuple[Callable[[], nn.Cell], str]] = {
     "nn.LSTM": (lambda: Sequence(nn.LSTM(3, 4)), "one fused kernel on CPU, without a Tanh in it"),
     "nn.GELU": (lambda: nn.GELU(approximate=True), "one kernel of its own, GeLU"),
     "nn.FastGelu": (nn.FastGelu, "one kernel of its own, FastGeLU"),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 _SAMPLE_SECONDS = 2e-3
 """A sample repeats what takes less time, so that the clock and the interpreter's own noise do not count."""
@@ -29,7 +29,7 @@ class Pair:
 def in_turn(ours: Callable[[], Any], other: Callable[[], Any], repeats: int) -> Pair:
     """Both, one sample after the other, after a first call of each that is not counted."""
     counts = [_calls_in_a_sample(ours), _calls_in_a_sample(other)]
-    samples: List[List[float]] = [[], []]
+    samples: list[list[float]] = [[], []]
     for _ in range(repeats):
         for side, (call, count) in enumerate(zip((ours, other), counts)):
             samples[side].append(_seconds(call, count) / count)
@@ -38,7 +38,7 @@ def in_turn(ours: Callable[[], Any], other: Callable[[], Any], repeats: int) -> 
 
 def processes_in_turn(ours: str, other: str, repeats: int) -> Pair:
     """The same for two programs that each print seconds, every run in a process of its own."""
-    samples: List[List[float]] = [[], []]
+    samples: list[list[float]] = [[], []]
     for _ in range(repeats):
         for side, program in enumerate((ours, other)):
             done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

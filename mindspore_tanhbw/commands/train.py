@@ -4,7 +4,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable
 
 import mindspore
 import numpy as np
@@ -30,10 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the curves there")
 
 
-def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
+def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
     """Train in every mode; print the two curves side by side."""
     if options.epochs < 1:
         raise UserError(f"--epochs must be at least 1, but is {options.epochs}.")
+    if not 0 <= options.seed < 2**32:
+        raise UserError(f"--seed must be from 0 to {2**32 - 1}, but is {options.seed}.")
     data = _digits()
     results = []
     passed = True
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace) -> Tuple[bool, List[Dict[str, Any]]]:
     return bool(passed), results
 
 
-def _digits() -> Tuple[Any, Any, Any, Any]:
+def _digits() -> tuple[Any, Any, Any, Any]:
     try:
         from sklearn.datasets import load_digits
     except ImportError:
@@ -71,7 +73,7 @@ def _digits() -> Tuple[Any, Any, Any, Any]:
     return images[held_out:], labels[held_out:], images[:held_out], labels[:held_out]
 
 
-def training_step(activation: Callable[[], nn.Cell]) -> Tuple[nn.Cell, nn.Cell]:
+def training_step(activation: Callable[[], nn.Cell]) -> tuple[nn.Cell, nn.Cell]:
     """The network, and the cell that trains it by one batch and returns the loss."""
     net = nn.SequentialCell(nn.Dense(64, 48), activation(), nn.Dense(48, 32), activation(), nn.Dense(32, 10))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -79,12 +81,12 @@ def training_step(activation: Callable[[], nn.Cell]) -> Tuple[nn.Cell, nn.Cell]:
     return net, nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
 
 
-def _train(activation: Callable[[], nn.Cell], data: Tuple[Any, ...], options: argparse.Namespace, mode: str) -> Any:
+def _train(activation: Callable[[], nn.Cell], data: tuple[Any, ...], options: argparse.Namespace, mode: str) -> Any:
     images, labels, test_images, test_labels = data
     mindspore.set_seed(options.seed)
     net, step = training_step(activation)
     rng = np.random.default_rng(options.seed)
-    curve: Dict[str, Any] = {"loss": [], "accuracy": [], "steps": 0}
+    curve: dict[str, Any] = {"loss": [], "accuracy": [], "steps": 0}
     before = runs(options.device)
     with progress() as tell:
         for epoch in range(options.epochs):

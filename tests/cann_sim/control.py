@@ -7,7 +7,7 @@ import functools
 import os
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _library():
     path = os.environ.get("CANN_SIM_LIBRARY")
     if not path:

@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import Tensor, nn
-from side_by_side import BINDINGS, X, Gradients, TwoLayers, arrays
+from side_by_side import BINDINGS, Gradients, TwoLayers, X, arrays
 
 import mindspore_tanhbw as tbw
 
@@ -53,10 +53,7 @@ class ControlFlow(nn.Cell):
         while count < times:
             x = self.tanh(x) * 1.5
             count = count + 1
-        if x.sum() > 0:
-            x = self.tanh(x)
-        else:
-            x = x * 2
+        x = self.tanh(x) if x.sum() > 0 else x * 2
         for _ in range(2):
             x = self.tanh(x)
         return x

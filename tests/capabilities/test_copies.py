@@ -10,7 +10,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import Tensor, mint, nn
-from side_by_side import X, TwoLayers, assert_close, run
+from side_by_side import TwoLayers, X, assert_close, run
 from workers import gradients, gradients_in_a_worker
 
 import mindspore_tanhbw as tbw

@@ -4,7 +4,7 @@
 
 import mindspore as ms
 from mindspore import Tensor, nn
-from side_by_side import TARGET, X, Loss, TwoLayers, arrays, assert_close, run
+from side_by_side import TARGET, Loss, TwoLayers, X, arrays, assert_close, run
 from workers import gradients
 
 import mindspore_tanhbw as tbw

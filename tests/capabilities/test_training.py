@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mindspore import Tensor, nn
 from mindspore.train import FixedLossScaleManager, Model
-from side_by_side import TARGET, X, Loss, TwoLayers
+from side_by_side import TARGET, Loss, TwoLayers, X
 
 
 class WithNormalisation(nn.Cell):

@@ -5,7 +5,7 @@
 import mindspore as ms
 import pytest
 from mindspore import Tensor, nn, ops
-from side_by_side import TARGET, X, Loss, TwoLayers
+from side_by_side import TARGET, Loss, TwoLayers, X
 
 
 class Scaled(nn.Cell):

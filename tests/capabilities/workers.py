@@ -4,7 +4,7 @@
 
 import mindspore as ms
 from mindspore import Tensor
-from side_by_side import BINDINGS, X, TwoLayers, run
+from side_by_side import BINDINGS, TwoLayers, X, run
 
 import mindspore_tanhbw as tbw
 
