@@ -2,7 +2,6 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import mindspore
 import pytest
 
 from cann_sim.environment import environment
+from traces import launches
 
 
 def pytest_addoption(parser):
@@ -128,9 +128,3 @@ def traced(on_ascend, tmp_path):
         return printed, launches(trace)
 
     return run
-
-
-def launches(trace):
-    """The launches of the kernel, in order."""
-    calls = map(json.loads, trace.read_text().splitlines()) if trace.exists() else []
-    return [one for one in calls if one["call"] == "aclnnTanhBackward" and one["phase"] == 2]

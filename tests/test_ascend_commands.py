@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import launches
+from traces import launches
 
 COMMAND = """
 import subprocess

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from cann_sim.environment import environment
-from conftest import launches
+from traces import launches
 
 TESTS = Path(__file__).resolve().parent
 
