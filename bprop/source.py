@@ -5,16 +5,19 @@
 import ast
 import inspect
 import itertools
+import re
 import textwrap
+from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Callable, Optional, Union
 
-from mindspore import mint, nn, ops
+from mindspore import Tensor, mint, nn, ops
 
 from .._cache import fetch
 
 _TANH = (ops.tanh, mint.tanh)
 _UNKNOWN = object()
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Marker:
@@ -24,10 +27,10 @@ class Marker:
         self.tanh = tanh
         self.bind = bind
         """Of a cell that a function makes where it uses it; returns how many calls of Tanh it has."""
-        self.unreadable: list[str] = []
-        """Functions that call Tanh, but whose source cannot be had: lambdas."""
         self._made: dict[Any, Any] = {}
         self._calls: dict[Any, int] = {}
+        self.unreadable: list[str] = []
+        """Functions that call Tanh, but whose source cannot be had: lambdas."""
 
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
@@ -43,8 +46,7 @@ class Marker:
             self.unreadable.append(function.__qualname__)
         else:
             replace = _Replace(function, self)
-            tree.decorator_list = []
-            replace.visit(tree)
+            replace.body(tree)
             if replace.names:
                 self._made[function] = _compile(function, tree, replace.names)
             self._calls[function] = replace.calls
@@ -52,39 +54,84 @@ class Marker:
 
     def calls(self, function: Any) -> int:
         """How many calls of Tanh the source of a function has, with those in the functions that it calls."""
-        if any(function is tanh for tanh in _TANH):
-            return 1
         self.rewrite(function)
-        return self._calls.get(function, 0)
+        return self._calls.get(function, int(any(function is tanh for tanh in _TANH)))
+
+
+def tanh_method(value: Any, tanh: Any) -> Any:
+    """What ``value.tanh()`` becomes: source does not tell a Tensor from another object that has such a method."""
+    if isinstance(value, Tensor):
+        return tanh(value)
+    return value.tanh()
 
 
 class _Replace(ast.NodeTransformer):
     def __init__(self, function: FunctionType, marker: Marker) -> None:
+        self._function = function
         self._marker = marker
         self._known = {**function.__globals__, **_closure(function)}
-        for local in function.__code__.co_varnames:
-            self._known.pop(local, None)
+        self._taken = {*_all_names(function.__code__)}
         self.names: dict[str, Any] = {}
         self.calls = 0
+
+    def body(self, tree: ast.FunctionDef) -> None:
+        """Of the function itself; what stands around it, Python has evaluated."""
+        tree.decorator_list = []
+        tree.returns = None
+        arguments = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs, tree.args.vararg, tree.args.kwarg]
+        for argument in filter(None, arguments):
+            argument.annotation = None
+        values = [*(self._function.__defaults__ or ())]
+        tree.args.defaults = [self._default(*pair) for pair in zip(tree.args.defaults, values)]
+        named = self._function.__kwdefaults__ or {}
+        for i, (argument, default) in enumerate(zip(tree.args.kwonlyargs, tree.args.kw_defaults)):
+            if default is not None:
+                tree.args.kw_defaults[i] = self._default(default, named[argument.arg])
+        self.visit(tree)
+
+    def _default(self, node: ast.expr, value: Any) -> ast.expr:
+        try:
+            eval(compile(ast.Expression(node), "<default>", "eval"), self._function.__globals__)
+        except Exception:  # evaluated where the function was defined; Graph mode cannot either
+            return self._name("default", value)
+        return node
+
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, _SCOPES):
+            return super().visit(node)
+        outside = self._known
+        bound = _bound_in(node)
+        self._known = {name: value for name, value in outside.items() if name not in bound}
+        self.generic_visit(node)
+        self._known = outside
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         method = node.func
         if self._value(method) is ops.Tanh:  # a primitive, made where it is used
             self.calls += 1
             return self._name("tanh", self._marker.tanh)
-        if _is_cell(self._value(method)) and all(isinstance(value, ast.Constant) for value in node.args):
-            cell = self._value(method)(*(value.value for value in node.args))  # type: ignore[attr-defined]
-            calls = self._marker.bind(cell)
+        if _is_cell(self._value(method)):
+            made, calls = self._made_cell(node)
             self.calls += calls
-            return self._name(type(cell).__name__, cell) if calls else node
-        if isinstance(method, ast.Attribute) and self._is_tensor_method(node, method):
-            self.calls += 1
-            node.func, node.args = self._name("tanh", self._marker.tanh), [method.value]
+            return self._name(type(made).__name__, made) if calls else self.generic_visit(node)
+        if isinstance(method, ast.Attribute) and method.attr == "tanh" and not node.args and not node.keywords:
+            named_self = isinstance(method.value, ast.Name) and method.value.id == "self"
+            if self._value(method.value) is _UNKNOWN and not named_self:  # a Tensor's method, it may be
+                self.calls += 1
+                node.func = self._name("tanh_method", tanh_method)
+                node.args = [method.value, self._name("tanh", self._marker.tanh)]
         return self.generic_visit(node)
 
-    def _is_tensor_method(self, node: ast.Call, method: ast.Attribute) -> bool:
-        without_arguments = not node.args and not node.keywords
-        return method.attr == "tanh" and without_arguments and self._value(method.value) is _UNKNOWN
+    def _made_cell(self, node: ast.Call) -> tuple[Any, int]:
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if not all(isinstance(value, ast.Constant) for value in arguments):
+            return None, 0
+        try:
+            cell = eval(compile(ast.Expression(node), "<cell>", "eval"), self._known)
+        except Exception:  # it will be raised, where the network runs
+            return None, 0
+        return cell, self._marker.bind(cell)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return self._replaced(node)
@@ -95,10 +142,11 @@ class _Replace(ast.NodeTransformer):
 
     def _replaced(self, node: Union[ast.Name, ast.Attribute]) -> ast.AST:
         value = self._value(node) if isinstance(node.ctx, ast.Load) else _UNKNOWN
-        if any(value is tanh for tanh in _TANH):
+        if any(value is tanh for tanh in _TANH) or isinstance(value, ops.Tanh):
             self.calls += 1
             return self._name("tanh", self._marker.tanh)
         if isinstance(value, FunctionType):
+            value = inspect.unwrap(value)
             self.calls += self._marker.calls(value)
             made = self._marker.rewrite(value)
             if made is not value:
@@ -109,14 +157,38 @@ class _Replace(ast.NodeTransformer):
         if isinstance(node, ast.Name):
             return self._known.get(node.id, _UNKNOWN)
         if isinstance(node, ast.Attribute):
-            module = self._value(node.value)
-            return getattr(module, node.attr, _UNKNOWN) if isinstance(module, ModuleType) else _UNKNOWN
+            owner = self._value(node.value)
+            return getattr(owner, node.attr, _UNKNOWN) if isinstance(owner, ModuleType) else _UNKNOWN
         return _UNKNOWN
 
     def _name(self, base: str, value: Any) -> ast.Name:
-        name = f"bound_{base}"
+        wanted = "bound_" + re.sub(r"\W", "_", base)
+        for name in itertools.chain([wanted], (f"{wanted}_{number}" for number in itertools.count(2))):
+            if self.names.get(name) is value or name not in self._taken:
+                break
+        self._taken.add(name)
         self.names[name] = value
         return ast.Name(name, ast.Load())
+
+
+def _bound_in(scope: ast.AST) -> set[str]:
+    """The names that a function, lambda or comprehension has for itself."""
+    bound: set[str] = set()
+    waiting = [*ast.iter_child_nodes(scope)]
+    for node in waiting:
+        if isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.alias):
+            bound.add(node.asname or node.name.split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return bound
 
 
 def _is_cell(value: Any) -> bool:
@@ -154,8 +226,19 @@ def _reaches_tanh(function: FunctionType, seen: set[Any]) -> bool:
     known = {**function.__globals__, **_closure(function)}
     values = [known[name] for name in names if name in known]
     values += [vars(module).get(name) for module in values if isinstance(module, ModuleType) for name in names]
-    values += [method for kind in values if _is_cell(kind) for method in vars(kind).values()]
-    return any(value in _TANH or _reaches_tanh(value, seen) for value in values if isinstance(value, FunctionType))
+    kinds = [kind for value in values if _is_cell(value) for kind in value.__mro__[: value.__mro__.index(nn.Cell)]]
+    values += [method for kind in kinds for method in vars(kind).values()]
+    if any(isinstance(value, ops.Tanh) for value in values):
+        return True
+    functions = [inspect.unwrap(value) for value in values if isinstance(value, FunctionType)]
+    return any(function in _TANH or _reaches_tanh(function, seen) for function in functions)
+
+
+def _all_names(code: CodeType) -> Iterator[str]:
+    yield from (*code.co_names, *code.co_freevars, *code.co_varnames, *code.co_cellvars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _all_names(constant)
 
 
 def _names(code: CodeType) -> list[str]:
