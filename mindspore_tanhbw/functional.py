@@ -4,10 +4,10 @@
 
 from mindspore import Tensor
 
-from ._checked import checked_tanh_backward
-from ._modes import in_pynative
-from .bprop.primitives import primitives
-from .bprop.pynative import tanh_backward_in_pynative, tanh_in_pynative
+from mindspore_tanhbw._checked import checked_tanh_backward
+from mindspore_tanhbw._modes import in_pynative
+from mindspore_tanhbw.bprop.primitives import primitives
+from mindspore_tanhbw.bprop.pynative import tanh_backward_in_pynative, tanh_in_pynative
 
 
 def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:

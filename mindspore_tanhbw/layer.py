@@ -4,7 +4,7 @@
 
 from mindspore import Tensor, nn
 
-from .functional import tanh
+from mindspore_tanhbw.functional import tanh
 
 
 class Tanh(nn.Cell):  # type: ignore[misc]  # mindspore has no type information
