@@ -12,9 +12,9 @@ from .bprop.primitives import primitives
 def checked_tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """See tanh_backward."""
     if not isinstance(grad_output, Tensor):
-        refuse_non_tensor("grad_output", type(grad_output))
+        refuse_non_tensor("grad_output", grad_output)
     if not isinstance(output, Tensor):
-        refuse_non_tensor("output", type(output))
+        refuse_non_tensor("output", output)
     check_dtypes(grad_output.dtype, output.dtype)
     # A dynamic shape is not known while a graph is compiled; the operator's shape inference checks it then.
     if not is_sequence_value_unknown(grad_output.shape) and not is_sequence_value_unknown(output.shape):

@@ -5,7 +5,7 @@
 from typing import Any
 
 from mindspore import dtype as mstype
-from mindspore.ops.primitive import _primexpr, constexpr
+from mindspore.ops.primitive import PrimitiveWithInfer, _primexpr, constexpr
 
 DTYPES = (mstype.float16, mstype.float32, mstype.float64, mstype.bfloat16)
 MAX_RANK = 8
@@ -14,10 +14,24 @@ _NULLPTR = "[ACLNN_ERR_PARAM_NULLPTR (161001)]"
 _INVALID = "[ACLNN_ERR_PARAM_INVALID (161002)]"
 
 
-@constexpr(check=False)  # type: ignore[untyped-decorator]  # mindspore has no type information
-def refuse_non_tensor(name: str, kind: Any) -> None:
-    """Raise for an argument that is no Tensor."""
-    raise TypeError(f"For 'tanh_backward', '{name}' must be a Tensor, but got {kind}. {_NULLPTR}")
+class _RefuseNonTensor(PrimitiveWithInfer):  # type: ignore[misc]  # mindspore has no type information
+    """Raises for an argument that is no Tensor; of some, functions for instance, Graph mode knows no type(...)."""
+
+    def __init__(self) -> None:
+        super().__init__("refuse_non_tensor")
+
+    def __infer__(self, name: dict[str, Any], value: dict[str, Any]) -> None:
+        self._refuse(name["value"], value["dtype"])
+
+    def __call__(self, name: str, value: Any) -> None:
+        self._refuse(name, type(value))
+
+    @staticmethod
+    def _refuse(name: str, kind: Any) -> None:
+        raise TypeError(f"For 'tanh_backward', '{name}' must be a Tensor, but got {kind}. {_NULLPTR}")
+
+
+refuse_non_tensor = _RefuseNonTensor()
 
 
 @constexpr(check=False)  # type: ignore[untyped-decorator]  # mindspore has no type information
@@ -38,6 +52,10 @@ def check_shapes(grad_output: tuple[int, ...], output: tuple[int, ...]) -> None:
             raise ValueError(
                 f"For 'tanh_backward', '{name}' must have at most {MAX_RANK} dimensions, but has {len(shape)}: "
                 f"shape {shape}. {_INVALID}"
+            )
+        if any(size < 0 for size in shape):
+            raise ValueError(
+                f"For 'tanh_backward', '{name}' must have a shape, but has only a pattern, {shape}. {_INVALID}"
             )
     if grad_output != output:
         raise ValueError(

@@ -130,7 +130,7 @@ class SuperByName(Scaled):
         super().__init__(3.0)
 
     def construct(self, x):
-        return super(SuperByName, self).construct(x) + x
+        return super().construct(x) + x
 
 
 @launches(2)
