@@ -191,11 +191,17 @@ PyObject *CallTanhBackward(PyObject *, PyObject *const *arguments, Py_ssize_t co
   constexpr size_t kMaxRank = 8;
   if (count != 2 || pynative::GradState::Get().RequiresGrad()) Py_RETURN_NONE;
   if (!tensor::IsTensorPy(arguments[0]) || !tensor::IsTensorPy(arguments[1])) Py_RETURN_NONE;
+  TensorPtr g, y;
   try {
-    const TensorPtr g = tensor::ConvertToTensor(arguments[0]), y = tensor::ConvertToTensor(arguments[1]);
+    g = tensor::ConvertToTensor(arguments[0]);
+    y = tensor::ConvertToTensor(arguments[1]);
+  } catch (const std::exception &) {  // of the operator that was to make them, which the long way raises as it is
+    Py_RETURN_NONE;
+  }
+  try {
     const bool ascend = MsContext::GetInstance()->get_param<std::string>(MS_CTX_DEVICE_TARGET) == "Ascend";
     if (!HasRun(ascend) || IsIntercepted(g, y) || g->data_type() != y->data_type() || !HasKernel(y->data_type()) || g->shape() != y->shape() ||
-        y->shape().size() > kMaxRank || g->storage_info() != nullptr || y->storage_info() != nullptr) {
+        y->shape().size() > kMaxRank || IsDynamic(y->shape()) || g->storage_info() != nullptr || y->storage_info() != nullptr) {
       Py_RETURN_NONE;
     }
     auto promise = std::make_shared<stub::TensorNode>();
@@ -241,7 +247,11 @@ void AmongGradients(std::function<void()> work) {
 
 // A frontend task runs after the operator's own, which is the one before it.
 void MarkInOrder(const stub::StubNodePtr &promise, TensorPtr tensor) {
-  if (promise != nullptr) tensor = promise->WaitValue()->cast<TensorPtr>();
+  try {
+    if (promise != nullptr) tensor = promise->WaitValue()->cast<TensorPtr>();
+  } catch (const std::exception &) {  // the operator failed, and says so itself
+    return;
+  }
   if (tensor == nullptr) return;
   if (runtime::OpExecutor::NeedSync() && MarkGradient(tensor)) return;
   AmongGradients([tensor]() { MarkGradient(tensor); });
