@@ -64,8 +64,11 @@ def fetch(name: str, key: Iterable[str], build: Callable[[Path], None]) -> Path:
 
 
 def _fill(root: Path, entry: Path, name: str, build: Callable[[Path], None]) -> None:
+    # This process holds the entry's lock, so whoever left these is dead.
+    for left in root.glob(f"building-{entry.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
     try:
-        work = Path(tempfile.mkdtemp(prefix="building-", dir=root))
+        work = Path(tempfile.mkdtemp(prefix=f"building-{entry.name}-", dir=root))
     except OSError as error:
         raise RuntimeError(_advice(root, f"cannot be written: {error.strerror}")) from error
     try:
@@ -106,7 +109,10 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise RuntimeError(_advice(path.parent, f"cannot be written: {error.strerror}")) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise RuntimeError(_advice(path.parent, f"cannot be locked: {error.strerror}")) from error
         yield
     finally:
         os.close(descriptor)

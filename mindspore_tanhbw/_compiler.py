@@ -56,9 +56,12 @@ def build_library(name: str, source: str, flags: Sequence[str], depends: Sequenc
         file.write_text(source)
         done = subprocess.run([*command, str(file), "-o", str(target), *flags], capture_output=True, text=True)
         if done.returncode:
-            errors = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
+            # The linker's own lines do not say "error".
+            errors = [line for line in done.stderr.splitlines() if "error" in line or "/ld:" in line or line.startswith("ld:")]
+            errors = errors or done.stderr.splitlines()
             raise RuntimeError(
-                f"mindspore_tanhbw: {command[0]} could not compile {name}:\n" + "\n".join(errors[:5])
+                f"mindspore_tanhbw: {command[0]} could not compile {name}, exit code {done.returncode}:\n"
+                + "\n".join(errors[:5])
             )
 
     return _cache.fetch(name, [source, *flags, *depends, *_identity(command)], build)
