@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn, Optional
 
+from .bprop.primitives import primitives
 from .commands import bench, check, doctor, train
 from .commands.session import UserError, use_device
 
@@ -24,6 +25,7 @@ def main(arguments: Optional[list[str]] = None) -> int:
         _refuse_plot(getattr(options, "plot", None))
         if options.run is not doctor.run:  # which must not need what it examines
             options.device = use_device(options.device)
+            _ = primitives.tanh  # what it lacks, a cache for instance, is said now and not in the middle of a graph
         passed, result = options.run(options)
         if options.json:
             options.json.write_text(json.dumps(result, indent=2) + "\n")

@@ -57,8 +57,8 @@ def build_library(name: str, source: str, flags: Sequence[str], depends: Sequenc
         done = subprocess.run([*command, str(file), "-o", str(target), *flags], capture_output=True, text=True)
         if done.returncode:
             # The linker's own lines do not say "error".
-            errors = [line for line in done.stderr.splitlines() if "error" in line or "/ld:" in line or line.startswith("ld:")]
-            errors = errors or done.stderr.splitlines()
+            lines = done.stderr.splitlines()
+            errors = [line for line in lines if any(sign in f"/{line}" for sign in ("error", "/ld:"))] or lines
             raise RuntimeError(
                 f"mindspore_tanhbw: {command[0]} could not compile {name}, exit code {done.returncode}:\n"
                 + "\n".join(errors[:5])

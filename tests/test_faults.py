@@ -210,7 +210,7 @@ def test_interrupted_while_compiling(tmp_path, slow_compiler):
 
 
 def may_mount():
-    command = "unshare -m sh -c".split() + ["mount -t tmpfs none /mnt"]
+    command = [*"unshare -m sh -c".split(), "mount -t tmpfs none /mnt"]
     return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
@@ -352,7 +352,7 @@ def test_a_file_or_folder_that_others_may_write(cache, bits):
     for path in (cache.first, cache.first.parent.parent):
         mode = path.stat().st_mode
         path.chmod(mode | bits)
-        with pytest.raises(RuntimeError, match="written by others.*MINDSPORE_TANHBW_CACHE"):
+        with pytest.raises(RuntimeError, match=r"written by others.*MINDSPORE_TANHBW_CACHE"):
             cache()
         path.chmod(mode)
         assert cache()[1] == 1
@@ -372,7 +372,7 @@ def test_a_file_or_folder_of_somebody_else(cache, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(type(cache.first), "stat", stranger)
-            with pytest.raises(RuntimeError, match="belongs to.*MINDSPORE_TANHBW_CACHE"):
+            with pytest.raises(RuntimeError, match=r"belongs to.*MINDSPORE_TANHBW_CACHE"):
                 cache()
         assert cache()[1] == 1
 
@@ -409,7 +409,7 @@ def test_a_compiler_that_is_killed(tmp_path, monkeypatch):
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     monkeypatch.setenv("MINDSPORE_TANHBW_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(RuntimeError, match="could not compile small.so, exit code -9"):
+    with pytest.raises(RuntimeError, match=r"could not compile small.so, exit code -9"):
         build_library("small.so", "", [])
     monkeypatch.delenv("CXX")
     assert build_library("small.so", "", ["-shared"]).exists()

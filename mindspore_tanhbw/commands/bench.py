@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .measurements import Row, measurements
 from .plots import draw_ratios
-from .session import UserError, print_table, progress
+from .session import number, print_table, progress
 
 NAME = "bench"
 HELP = "time of the operator against MindSpore's own gradient"
@@ -15,20 +15,14 @@ HELP = "time of the operator against MindSpore's own gradient"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """How much to measure, and where to draw it."""
-    parser.add_argument("--repeats", type=int, default=15, help="samples of each side, at least 7")
-    parser.add_argument("--processes", type=int, default=7, help="runs of each side that need a process of their own")
-    parser.add_argument("--largest", type=float, default=1e8, metavar="N", help="most elements of one tensor")
+    parser.add_argument("--repeats", type=number(int, 7, 1e6), default=15, help="samples of each side, at least 7")
+    parser.add_argument("--processes", type=number(int, 1, 1e6), default=7, help="runs of what needs a process")
+    parser.add_argument("--largest", type=number(float, 1e3, 1e8), default=1e8, metavar="N", help="most elements")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the ratios there")
 
 
 def run(options: argparse.Namespace) -> tuple[bool, list[Row]]:
     """Measure and print; there is no passing or failing a time."""
-    if options.repeats < 7:
-        raise UserError(f"--repeats must be at least 7, but is {options.repeats}.")
-    if options.processes < 1:
-        raise UserError(f"--processes must be at least 1, but is {options.processes}.")
-    if not 1e3 <= options.largest <= 1e9:
-        raise UserError(f"--largest must be from 1000 to 1e9, but is {options.largest:g}.")
     rows: list[Row] = []
     with progress() as tell:
         for row in measurements(options):

@@ -2,17 +2,31 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import argparse
 import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Callable
+from typing import Any, Callable
 
 import mindspore
 
 
 class UserError(Exception):
     """Something that the user can mend: one line, exit code 2."""
+
+
+def number(kind: Callable[[str], Any], least: float, most: float) -> Callable[[str], Any]:
+    """The type of an option that is a number."""
+
+    def parse(text: str) -> Any:
+        value = kind(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be at least {least:g} and at most {most:g}, but is {text}")
+        return value
+
+    parse.__name__ = kind.__name__  # for argparse's own message
+    return parse
 
 
 def use_device(name: str) -> str:

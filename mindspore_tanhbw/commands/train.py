@@ -13,7 +13,7 @@ from mindspore import Tensor, nn
 from .. import Tanh
 from .plots import draw_training
 from .proof import as_expected, runs
-from .session import UserError, modes, print_table, progress
+from .session import UserError, modes, number, print_table, progress
 
 NAME = "train"
 HELP = "train a network on handwritten digits, with the operator and with MindSpore's own gradient"
@@ -25,17 +25,13 @@ TOLERANCE = 1e-3
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The length of the training and its seed."""
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=number(int, 1, 1e6), default=10)
+    parser.add_argument("--seed", type=number(int, 0, 2**32 - 1), default=1)
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw the curves there")
 
 
 def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
     """Train in every mode; print the two curves side by side."""
-    if options.epochs < 1:
-        raise UserError(f"--epochs must be at least 1, but is {options.epochs}.")
-    if not 0 <= options.seed < 2**32:
-        raise UserError(f"--seed must be from 0 to {2**32 - 1}, but is {options.seed}.")
     data = _digits()
     results = []
     passed = True
