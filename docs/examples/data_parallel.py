@@ -62,7 +62,7 @@ def main():
             loss = ops.AllReduce()(loss) / size
         if rank == 0:
             print(f"step {step:2}  loss {loss.asnumpy():.6f}", flush=True)
-    print(f"rank {rank} of {size}: {tbw.launch_count()} operator launches", flush=True)
+    print(f"rank {rank} of {size}: {len(own)} digits a step, {tbw.launch_count()} operator launches", flush=True)
     if options.save:
         os.makedirs(options.save, exist_ok=True)
         mindspore.save_checkpoint(net, os.path.join(options.save, f"rank_{rank}.ckpt"))
