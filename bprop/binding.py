@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from mindspore import nn
@@ -76,7 +77,8 @@ def bind(net: Optional[nn.Cell] = None) -> Bound:
         registry.bind_every_tanh(True)
         return Bound(tuple(f"every {name}" for name in registry.bound_operators))
     _check(net)
-    found, fused, unreadable = map(tuple, bind_network(net))
+    with _lock:
+        found, fused, unreadable = map(tuple, bind_network(net))
     return Bound(found, fused, unreadable)
 
 
@@ -100,7 +102,8 @@ def unbind(net: Optional[nn.Cell] = None) -> None:
         registry.bind_every_tanh(False)
     else:
         _check(net)
-        unbind_network(net)
+        with _lock:
+            unbind_network(net)
 
 
 def is_bound(net: Optional[nn.Cell] = None) -> bool:
@@ -146,13 +149,49 @@ def bound(net: Optional[nn.Cell] = None) -> Iterator[Bound]:
     """
     if net is not None:
         _check(net)
-    before = registry.every_tanh if net is None else is_network_bound(net)
-    report = bind(net)
+    report, me = _enter(net)
     try:
         yield report
     finally:
-        if not before:
-            unbind(net)
+        _leave(net, me)
+
+
+_lock = threading.RLock()
+
+
+@dataclass
+class _Together:
+    """The contexts, of any threads, that hold one binding: the last to end restores what was before the first."""
+
+    before: bool
+    holders: set[object] = field(default_factory=set)
+
+
+_together: dict[Optional[int], _Together] = {}
+
+
+def _enter(net: Optional[nn.Cell]) -> tuple[Bound, object]:
+    key, me = None if net is None else id(net), object()
+    with _lock:
+        before = registry.every_tanh if net is None else is_network_bound(net)
+        report = bind(net)
+        if not before or key not in _together:  # if not, then unbind was called within those that are there
+            _together[key] = _Together(before)
+        _together[key].holders.add(me)
+        return report, me
+
+
+def _leave(net: Optional[nn.Cell], me: object) -> None:
+    key = None if net is None else id(net)
+    with _lock:
+        together = _together.get(key)
+        if together is None or me not in together.holders:
+            return
+        together.holders.remove(me)
+        if not together.holders:
+            del _together[key]
+            if not together.before:
+                unbind(net)
 
 
 def _check(net: Any) -> None:

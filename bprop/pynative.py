@@ -4,7 +4,7 @@
 
 from mindspore import Tensor, context
 
-from .._checked import checked_tanh_backward
+from .._checked import check
 from .._modes import PyNativeOnly
 from .marked import Tanh
 from .primitives import primitives
@@ -14,9 +14,16 @@ from .runner import runner
 
 def _tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     result = runner().tanh_backward(grad_output, output)
-    if result is None and runner().prepare(context.get_context("device_target")):
-        result = runner().tanh_backward(grad_output, output)
-    return checked_tanh_backward(grad_output, output) if result is None else result
+    if result is None:
+        check(grad_output, output)
+        runner().prepare(context.get_context("device_target"))
+        # Also for views: MindSpore does not run an ops.Custom in several threads at once without mistakes.
+        result = runner().tanh_backward(_contiguous(grad_output), _contiguous(output))
+    return primitives.tanh_backward(grad_output, output) if result is None else result
+
+
+def _contiguous(tensor: Tensor) -> Tensor:
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 
 def _tanh(input: Tensor) -> Tensor:
