@@ -16,6 +16,9 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 # Commands that are not run here, each with the reason.
 NOT_RUN = {
+    "GLOG_v=3 msrun --worker_num=2 --local_worker_num=2 --join=True --log_dir=logs docs/examples/data_parallel.py": (
+        "takes a fixed port; test_data_parallel.py runs it on a free one"
+    ),
     "python3.11 -m venv .venv && .venv/bin/pip install '.[examples]' && .venv/bin/mindspore-tanhbw train": (
         "installs MindSpore; .ci/run installs a wheel in an environment of its own, and test_commands.py trains"
     ),
