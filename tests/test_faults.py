@@ -9,8 +9,11 @@ import subprocess
 import sys
 import time
 
+import mindspore as ms
 import pytest
+from mindspore import Tensor, ops
 
+import mindspore_tanhbw as tbw
 from cann_sim.environment import environment
 from mindspore_tanhbw import _cache
 from mindspore_tanhbw._compiler import build_library
@@ -95,6 +98,14 @@ def test_a_kernel_that_fails(run_python, tmp_path, mode):
         # A compiled graph in which a kernel failed is refused by MindSpore from then on, whatever kernel it was.
         assert after == "fine" or (mode == "GRAPH" and after == own.split()[2] == "previous")
     assert ours
+
+
+def test_an_operator_that_failed_before_raises_its_own_exception():
+    """PyNative mode learns of it when the result is used."""
+    for function in (tbw.tanh, lambda bad: tbw.tanh_backward(bad, bad), ms.grad(tbw.tanh)):
+        with pytest.raises(ValueError, match="Add"):
+            function(ops.add(Tensor([1.0, 2.0]), Tensor([1.0, 2.0, 3.0]))).asnumpy()
+        assert tbw.tanh_backward(Tensor([3.0]), Tensor([0.5])).asnumpy() == [2.25]
 
 
 STEPS = """
