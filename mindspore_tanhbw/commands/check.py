@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
     """Check every mode, dtype and spelling; print two tables."""
     rows, spellings = [], []
-    names = [name for name in (*BOUND, *NOT_POSSIBLE) if options.device == "CPU" or not name.startswith(ONLY_ON_CPU)]
+    names = [name for name in (*BOUND, *NOT_POSSIBLE) if options.device == "CPU" or name not in ONLY_ON_CPU]
     with progress() as tell:
         for mode in modes(options.mode):
             tell(f"{mode} mode")
@@ -47,6 +47,10 @@ def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
                     rows.append(_check(mode, dtype, "gradient of tanh", options.device))
             spellings += [_check_spelling(mode, name, options.device) for name in names]
     print(f"device {options.device}, tolerance {ULPS} ULP of grad_output")
+    if options.device == "CPU":
+        print("MindSpore has no bfloat16 Tanh on CPU, so there is no gradient of it")
+    else:
+        print(f"not tried here: {', '.join(ONLY_ON_CPU)}; a graph counts one launch for each plan that it made")
     _print(rows, "route", "mode", "dtype", "launches", "error", "result")
     print("\nbound and unbound, launches of one backward pass")
     _print(spellings, "spelling", "mode", "bound", "unbound", "result")

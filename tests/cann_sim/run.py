@@ -3,6 +3,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import importlib.util
 import os
 import sys
 
@@ -22,6 +23,8 @@ def main():
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         parser.error("no COMMAND was given")
+    if importlib.util.find_spec("mindspore") is None:
+        sys.exit(f"cann_sim: {sys.executable} has no MindSpore; use the Python of the environment that has it")
     try:
         env = environment(options.trace, options.soc, options.fail, options.workspace)
     except (RuntimeError, ValueError, OSError) as error:
