@@ -111,7 +111,7 @@ NOT_POSSIBLE: dict[str, tuple[Callable[[], nn.Cell], str]] = {
 """With the reason."""
 
 ONLY_ON_CPU = ("nn.RNN", "nn.GRU", *NOT_POSSIBLE)
-"""What `check` does not try on Ascend: GRU and LSTM are kernels of another kind there, RNN was not tried in Graph mode."""
+"""What `check` does not try on Ascend: GRU and LSTM are kernels of another kind, RNN was not tried in Graph mode."""
 
 
 def gradients(net: nn.Cell) -> Any:
