@@ -419,3 +419,17 @@ def test_cells_added_later_are_bound_by_binding_again(mode):
     assert gradient(net)[1] == 2
     tbw.unbind(net)
     assert gradient(net)[1] == 0
+
+
+def test_a_class_that_is_bound_already_is_read_where_it_is_used(run_python):
+    printed = run_python(
+        "import mindspore_tanhbw as tbw\n"
+        "from mindspore import nn, ops\n"
+        "class Inner(nn.Cell):\n"
+        "    def construct(self, x): return ops.tanh(x)\n"
+        "class Outer(nn.Cell):\n"
+        "    def construct(self, x): return Inner()(x)\n"
+        "first = Inner(); tbw.bind(first)\n"
+        "print(int(tbw.bind(Outer())))\n"
+    )
+    assert printed.split() == ["1"]
