@@ -55,8 +55,8 @@ def files(folder):
 
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["PYNATIVE", "GRAPH"])
-def test_memory_over_100000_gradients(run_python, tmp_path, mode):
-    run(run_python, tmp_path, mode, 2_000, 100_000)
+def test_memory_over_20000_gradients(run_python, tmp_path, mode):
+    run(run_python, tmp_path, mode, 2_000, 20_000)
 
 
 @pytest.mark.parametrize("mode", ["PYNATIVE", "GRAPH"])
@@ -73,8 +73,8 @@ def run(run_python, tmp_path, mode, warm, count):
     growth, launches = map(int, run_python(text).split())
     assert launches == warm + count
     # MindSpore 2.10 itself keeps 1.3 KiB for each PyNative gradient. Another lost tensor a call, of 256 bytes and what
-    # describes it, would be 4 MiB in 5,000 calls.
-    assert growth < 2 * MIB, f"{growth / MIB:.1f} MiB more than MindSpore's own after {count} gradients"
+    # describes it, would be twice this bound.
+    assert growth < 400 * count, f"{growth / MIB:.1f} MiB more than MindSpore's own after {count} gradients"
     assert files(cache) == before
 
 
