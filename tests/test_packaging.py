@@ -83,10 +83,11 @@ def fresh(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fresh")
     venv.create(folder, with_pip=True)
     (packages,) = folder.glob("lib/*/site-packages")
-    # MindSpore and what it needs come from this environment, behind the new one's own packages.
-    (packages / "mindspore.pth").write_text(sysconfig.get_path("purelib") + "\n")
     done = execute(folder / "bin" / "pip", "install", "--no-deps", "--no-index", wheel)
     assert done.returncode == 0, done.stdout + done.stderr
+    # MindSpore and what it needs come from this environment, behind the new one's own packages; afterwards, or pip would
+    # find the package installed.
+    (packages / "mindspore.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / "bin"
 
 
