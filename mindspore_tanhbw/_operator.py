@@ -39,8 +39,10 @@ def tanh_backward_operator(target: str = "") -> ops.Custom:
 
 
 def _build(target: str) -> ops.Custom:
-    # Imported here: the gradient is written in terms of tanh_backward, which is built on this module.
+    # Imported here: the gradient is written in terms of tanh_backward, which is built on this module; and MindSpore
+    # imports what the other needs when vmap is first used.
     from .bprop.tanh_backward import bprop
+    from .bprop.vmap import with_vmap
 
     common: dict[str, Any] = {
         "out_shape": None,  # in C++, beside the kernel: a Python function fails in Graph mode with dynamic shapes
@@ -54,11 +56,11 @@ def _build(target: str) -> ops.Custom:
         # No more threads than MindSpore's own kernels may use.
         threads = min(context.get_context("runtime_num_threads"), library().tanhbw_num_threads())
         library().tanhbw_set_num_threads(threads)
-        return ops.Custom(f"{library_path()}:{CPU_KERNEL}", **common)
+        return with_vmap(ops.Custom(f"{library_path()}:{CPU_KERNEL}", **common))
     if target == "Ascend":
         from ._ascend import AclnnCustom
 
-        return AclnnCustom(f"{library_path()}:{ACLNN_KERNEL}", **common)
+        return with_vmap(AclnnCustom(f"{library_path()}:{ACLNN_KERNEL}", **common))
     raise RuntimeError(f"mindspore_tanhbw: the operator runs on CPU and Ascend, not on {target}.")
 
 

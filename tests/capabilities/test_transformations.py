@@ -80,10 +80,12 @@ FUNCTIONS = {
     "jvp": (lambda net: ms.jvp(net, Tensor(X), Tensor(X + 1)), 1),
     "jvp of grad": (lambda net: ms.jvp(ms.grad(net), Tensor(X), Tensor(X + 1)), range(2, 4)),
     "vjp": (lambda net: ms.vjp(net, Tensor(X))[1](Tensor(X + 1)), 1),
-    "jacrev": (lambda net: ms.jacrev(net)(Tensor(X[1, 1:])), 2),
-    "jacfwd": (lambda net: ms.jacfwd(net)(Tensor(X[1, 1:])), 2),
-    "jacfwd of grad": (lambda net: ms.jacfwd(ms.grad(net))(Tensor(X[1, 1:])), range(4, 7)),
-    "vmap of grad": (lambda net: ms.vmap(ms.grad(net), in_axes=1)(Tensor(X)), 3),
+    "jacrev": (lambda net: ms.jacrev(net)(Tensor(X[1, 1:])), 1),
+    "jacfwd": (lambda net: ms.jacfwd(net)(Tensor(X[1, 1:])), 1),
+    "jacfwd of grad": (lambda net: ms.jacfwd(ms.grad(net))(Tensor(X[1, 1:])), range(2, 4)),
+    "vmap of grad": (lambda net: ms.vmap(ms.grad(net), in_axes=1)(Tensor(X)), 1),
+    "vmap of vmap of grad": (lambda net: ms.vmap(ms.vmap(ms.grad(net)), in_axes=1)(Tensor(X)), 1),
+    "vmap of second order": (lambda net: ms.vmap(ms.grad(ms.grad(net)))(Tensor(X)), range(2, 4)),
     "grad of vmap": (lambda net: ms.grad(ms.vmap(net, in_axes=1, out_axes=0))(Tensor(X)), 1),
 }
 
