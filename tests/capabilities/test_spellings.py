@@ -1,41 +1,15 @@
-"""Every way to write a Tanh: bound, or listed here with the reason why there is nothing to bind."""
+"""Every way to write a Tanh, those of `check` and some more: bound, or there is nothing to bind."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
 from pathlib import Path
 
 import mindspore as ms
-import mindspore.numpy
-import numpy as np
 import pytest
-from mindspore import Tensor, mint, nn, ops
+from mindspore import Tensor, nn, ops
 from side_by_side import BINDINGS
 
-
-class Call(nn.Cell):
-    """A function, a primitive or a Cell, called by a Cell."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def construct(self, x):
-        return self.function(x)
-
-
-class OpsFunction(nn.Cell):
-    def construct(self, x):
-        return ops.tanh(x)
-
-
-class OpsPrimitiveInConstruct(nn.Cell):
-    def construct(self, x):
-        return ops.Tanh()(x)
-
-
-class Method(nn.Cell):
-    def construct(self, x):
-        return x.tanh()
+from mindspore_tanhbw.commands.spellings import BOUND, NOT_POSSIBLE, Sequence, gradients
 
 
 class InPlace(nn.Cell):
@@ -43,21 +17,6 @@ class InPlace(nn.Cell):
         y = x * 1.0
         y.tanh_()
         return y
-
-
-class Numpy(nn.Cell):
-    def construct(self, x):
-        return mindspore.numpy.tanh(x)
-
-
-class Mint(nn.Cell):
-    def construct(self, x):
-        return mint.tanh(x)
-
-
-class MintFunctional(nn.Cell):
-    def construct(self, x):
-        return mint.nn.functional.tanh(x)
 
 
 class Csr(nn.Cell):
@@ -71,74 +30,17 @@ class Coo(nn.Cell):
         return ops.coo_tanh(ms.COOTensor(Tensor([[0, 1], [1, 2], [1, 0]], ms.int32), x[0], (2, 3))).values
 
 
-class Sequence(nn.Cell):
-    """A recurrent layer over a sequence of three."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer
-
-    def construct(self, x):
-        return self.layer(ops.stack((x, x * 2, 1 - x)))[0]
-
-
-class Step(nn.Cell):
-    """One step of a recurrent cell from a state that is not zero."""
-
-    def __init__(self, cell, memory=False):
-        super().__init__()
-        self.cell = cell
-        state = Tensor(np.linspace(-1, 1, 8).reshape(2, 4), ms.float32)
-        self.state = (state, state) if memory else state
-        self.memory = memory
-
-    def construct(self, x):
-        result = self.cell(x, self.state)
-        return result[0] if self.memory else result
-
-
-BOUND = {
-    "ops.tanh": (OpsFunction, 1),
-    "ops.tanh as an attribute": (lambda: Call(ops.tanh), 1),
-    "ops.Tanh() before": (lambda: Call(ops.Tanh()), 1),
-    "ops.Tanh() in construct": (OpsPrimitiveInConstruct, 1),
-    "Tensor.tanh": (Method, 1),
-    "nn.Tanh": (nn.Tanh, 1),
-    "nn.get_activation": (lambda: nn.get_activation("tanh"), 1),
-    "mint.tanh": (Mint, 1),
-    "mint.nn.functional.tanh": (MintFunctional, 1),
-    "mint.nn.Tanh": (mint.nn.Tanh, 1),
-    "mindspore.numpy.tanh": (Numpy, 1),
+ALSO_BOUND = {
     "ops.csr_tanh": (Csr, 1),
     "ops.coo_tanh": (Coo, 1),
-    "nn.Dense(activation)": (lambda: nn.Dense(3, 4, activation="tanh"), 1),
     "nn.DenseBnAct": (lambda: nn.DenseBnAct(3, 4, activation="tanh"), 1),
-    "nn.Tanhshrink": (nn.Tanhshrink, 1),
-    "nn.RNN": (lambda: Sequence(nn.RNN(3, 4)), 3),
-    "nn.RNN, two layers, both directions": (lambda: Sequence(nn.RNN(3, 4, 2, bidirectional=True)), 12),
-    "nn.GRU": (lambda: Sequence(nn.GRU(3, 4)), 3),
-    "nn.RNNCell": (lambda: Step(nn.RNNCell(3, 4)), 1),
-    "nn.GRUCell": (lambda: Step(nn.GRUCell(3, 4)), 1),
-    "nn.LSTMCell": (lambda: Step(nn.LSTMCell(3, 4), memory=True), 2),
-}
-
-NOT_POSSIBLE = {
-    "nn.LSTM": (lambda: Sequence(nn.LSTM(3, 4)), "one fused kernel on CPU, without a Tanh in it"),
-    "nn.GELU": (lambda: nn.GELU(approximate=True), "one kernel of its own, GeLU"),
-    "nn.FastGelu": (nn.FastGelu, "one kernel of its own, FastGeLU"),
-    "nn.Mish": (nn.Mish, "one kernel of its own, Mish"),
+    "nn.RNN, both directions": (lambda: Sequence(nn.RNN(3, 4, 2, bidirectional=True)), 12),
 }
 
 
-def gradients(net):
-    x = Tensor(np.array([[-1.5, 0.3, 0.1], [0.7, 1.2, -0.4]]), ms.float32)
-    weights = net.trainable_params()
-    return ms.grad(net, 0, weights)(x) if weights else ms.grad(net)(x)
-
-
-@pytest.mark.parametrize("spelling", BOUND)
+@pytest.mark.parametrize("spelling", [*BOUND, *ALSO_BOUND])
 def test_bound(same_as_unbound, spelling):
-    build, launches = BOUND[spelling]
+    build, launches = {**BOUND, **ALSO_BOUND}[spelling]
     same_as_unbound(build, gradients, launches)
 
 
