@@ -49,7 +49,7 @@ def test_check_passes(on_ascend, simulated, tmp_path):
     trace = tmp_path / "trace"
     on_ascend(COMMAND.format(arguments=["check", "--device", "Ascend", "--json", "figures.json"]), trace=trace)
     rows = json.loads((tmp_path / "figures.json").read_text())
-    assert len(rows) == 2 * (4 * 2 + 16)
+    assert len(rows) == 2 * (4 * 2 + 17)
     assert all(row.get("launches", row.get("bound")) > 0 and not row["failed"] for row in rows)
     if simulated:
         callers = {one["caller"].split("+")[0] for one in launches(trace)}

@@ -323,6 +323,25 @@ def test_the_mean_squared_error_and_its_gradient_equal_numpy(cann, reduction):
     close(out.numpy(), 2 * (x.astype(np.float64) - y) * dy / (12 if reduction == 1 else 1))
 
 
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_binary_cross_entropy_and_its_gradient_equal_numpy(cann, reduction, weighted):
+    x, y = numbers(3, 4), numbers(3, 4, low=0, high=1)
+    w, p = (numbers(4, low=0.5, high=2), numbers(3, 1, low=0.5, high=2)) if weighted else (1.0, 1.0)
+    weights = [cann.tensor(w), cann.tensor(p)] if weighted else [None, None]
+    sigmoid = 1 / (1 + np.exp(-x.astype(np.float64)))
+    losses = -w * (p * y * np.log(sigmoid) + (1 - y) * np.log(1 - sigmoid))
+    expected = np.asarray([losses, losses.mean(), losses.sum()][reduction])
+    out = cann.tensor(np.zeros(expected.shape, np.float32))
+    cann.run("aclnnBinaryCrossEntropyWithLogits", cann.tensor(x), cann.tensor(y), *weights, reduction, out)
+    close(out.numpy(), expected)
+    dy = np.asarray(numbers(*expected.shape))
+    out = cann.tensor(np.zeros((3, 4), np.float32))
+    name = "aclnnBinaryCrossEntropyWithLogitsBackward"
+    cann.run(name, cann.tensor(dy), cann.tensor(x), cann.tensor(y), *weights, reduction, out)
+    close(out.numpy(), dy * w * ((1 - y) * sigmoid - p * y * (1 - sigmoid)) / (12 if reduction == 1 else 1))
+
+
 def test_operators_that_move_elements_equal_numpy(cann):
     x = numbers(2, 3)
     out = cann.tensor(np.zeros((2, 4, 9), np.float32))
@@ -363,6 +382,22 @@ def test_operators_that_move_elements_equal_numpy(cann):
 # The older route: name -> (inputs, attributes, expected outputs).
 
 
+# With the masks that MindSpore sets for them.
+SLICES = [
+    ((slice(1, 4, 2), slice(-3, 99), slice(0, 5)), {}),
+    ((slice(None, None, -2), slice(2, 0, -1)), {"begin_mask": 1, "end_mask": 1}),
+    ((-1, slice(1, 1), 2), {"shrink_axis_mask": 5}),
+    ((slice(0, 2), None, Ellipsis, slice(3, None)), {"new_axis_mask": 2, "ellipsis_mask": 4, "end_mask": 8}),
+]
+
+
+def bounds(index):
+    """Begin, end and step; those that a mask leaves out may be anything."""
+    if isinstance(index, slice):
+        return index.start or 0, index.stop or 0, index.step or 1
+    return (index, index + 1, 1) if isinstance(index, int) else (0, 0, 1)
+
+
 def aclop_cases():
     x, y, row = numbers(3, 4), numbers(3, 4, low=0.5, high=3), numbers(4)
     image, bias = numbers(2, 3, 2, 2), numbers(3)
@@ -384,6 +419,8 @@ def aclop_cases():
         "Add": ([x, y], {}, [x + y]),
         "IsNan": ([np.where(x > 0, np.float32(np.nan), x)], {}, [x > 0]),
         "SqrtGrad": ([y, x], {}, [x / (2 * y)]),
+        "Elu": ([x], {"alpha": 1.0}, [np.where(x > 0, x, np.expm1(x))]),
+        "EluGrad": ([y, x], {}, [np.where(x > 0, y, y * (x + 1))]),
         "ArgMaxV2": ([x, np.array([1])], {}, [x.argmax(1)]),
         "Pack": ([x, y], {"axis": 1, "N": 2}, [np.stack([x, y], 1)]),
         "Split": ([np.array(1), x], {"num_split": 2}, [x[:, :2], x[:, 2:]]),
@@ -399,6 +436,16 @@ def aclop_cases():
     yield pytest.param("BiasAdd", [image, bias], {"data_format": "NCHW"}, [image + bias[:, None, None]], id="BiasAdd-4D")
     yield pytest.param("BiasAddGrad", [image], {"data_format": "NCHW"}, [image.sum((0, 2, 3), dtype=np.float64)],
                        id="BiasAddGrad-4D")
+    for index, masks in SLICES:
+        begin, end, step = map(np.array, zip(*map(bounds, index)))
+        x = numbers(4, 3, 5)
+        shape, dy = np.array(x.shape), numbers(*x[index].shape)
+        gradient = np.zeros_like(x)
+        gradient[index] = dy
+        yield pytest.param("StridedSlice", [x, begin, end, step], masks, [x[index]], id=f"StridedSlice-{index}")
+        yield pytest.param("StridedSliceGrad", [shape, begin, end, step, dy], masks, [gradient],
+                           id=f"StridedSliceGrad-{index}")
+    x = numbers(3, 4)
     wide = x.astype(np.float64)
     soft = np.exp(wide) / np.exp(wide).sum(1, keepdims=True)
     labels = np.array([3, 0, 2])

@@ -1,7 +1,7 @@
 """
 Makes the table of supported versions by running: each Python with each MindSpore that there is for it.
 
-    python tests/versions.py [--python 3.11 ...] [--mindspore 2.10.0 ...] [--keep FOLDER]
+    python tests/versions.py [--python 3.11 ...] [--mindspore 2.10.0 ...]
 
 For each pair: a fresh environment, the wheel of this clone installed with that MindSpore, the CPU tests and those on
 simulated Ascend that a difference between releases would fail. Prints a table in Markdown, a line as soon as it is known.
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ["3.9", "3.10", "3.11", "3.12"]
 RELEASES = ["2.7.0", "2.7.1", "2.8.0", "2.9.0", "2.10.0"]
-CPU_TESTS = ["test_operator.py", "test_binding.py", "test_bind_network.py"]
+CPU_TESTS = ["test_operator.py", "test_binding.py", "test_bind_network.py", "test_vmap.py"]
 ASCEND_TESTS = ["test_ascend.py"]
 
 

@@ -110,8 +110,8 @@ NOT_POSSIBLE: dict[str, tuple[Callable[[], nn.Cell], str]] = {
 }
 """With the reason."""
 
-ONLY_ON_CPU = ("nn.RNN", "nn.GRU", *NOT_POSSIBLE)
-"""What `check` does not try on Ascend: GRU and LSTM are kernels of another kind, RNN was not tried in Graph mode."""
+ONLY_ON_CPU = ("nn.GRU", *NOT_POSSIBLE)
+"""What `check` does not try on Ascend: there GRU and LSTM are kernels of another kind."""
 
 
 def gradients(net: nn.Cell) -> Any:

@@ -6,6 +6,7 @@
 #include "ops/aclop.h"
 #include "ops/reduce.h"
 #include "ops/shapes.h"
+#include "ops/slice.h"
 
 namespace sim {
 namespace {
@@ -20,6 +21,16 @@ void map(const AclopCall &call, F f, Compute at_least = Compute::kInteger) {
 
 void copy(const AclopCall &call, size_t from) {
   elementwise<1>([](auto x) { return x; })({call.in[from], call.out[0]});
+}
+
+void elu(const AclopCall &call) {
+  const double alpha = call.real("alpha", 1);
+  map<1>(call, [alpha](auto x) { return x > 0 ? x : decltype(x)(alpha * std::expm1(x)); }, Compute::kFloat);
+}
+
+// dy, y
+void elu_grad(const AclopCall &call) {
+  map<2>(call, [](auto dy, auto y) { return y > 0 ? dy : dy * (y + 1); }, Compute::kFloat);
 }
 
 // The bias, or its gradient, belongs to the second axis, with data_format NHWC to the last.
@@ -315,10 +326,14 @@ const std::map<std::string, AclopKernel> &aclop_table() {
     {"Add", [](const AclopCall &c) { map<2>(c, [](auto x, auto y) { return x + y; }); }},
     {"IsNan", [](const AclopCall &c) { map<1>(c, [](auto x) { return x != x; }); }},
     {"SqrtGrad", [](const AclopCall &c) { map<2>(c, [](auto y, auto dy) { return dy / (2 * y); }, Compute::kFloat); }},
+    {"Elu", elu},
+    {"EluGrad", elu_grad},
     {"AddN", add_n},
     {"ArgMaxV2", arg_max},
     {"Pack", pack},
     {"Split", split},
+    {"StridedSlice", strided_slice},
+    {"StridedSliceGrad", strided_slice_grad},
     {"Unpack", unpack},
     {"UnsortedSegmentSum", segment_sum},
     {"Fill", [](const AclopCall &c) { elementwise<1>([](auto x) { return x; })({c.in[1], c.out[0]}); }},

@@ -238,39 +238,3 @@ SIM_OPERATOR(aclnnLogSoftmaxBackward, const aclTensor *grad_output, const aclTen
     plan, grad_output, output, dim, grad_input, [](double dy, double) { return dy; },
     [](double dy, double y, double sum) { return dy - std::exp(y) * sum; });
 }
-
-// Losses: reduction 0 keeps the elements, 1 takes their mean, 2 their sum.
-
-SIM_OPERATOR(aclnnMseLoss, const aclTensor *self, const aclTensor *target, int64_t reduction, aclTensor *out) {
-  SIM_PLAN(plan);
-  plan.in(self, "self").in(target, "target").out(out, "out");
-  if (plan.ok()) {
-    bool ok = true;
-    const sim::Shape shape = sim::broadcast(plan.tensor(0).shape, plan.tensor(1).shape, &ok);
-    if (!ok || reduction < 0 || reduction > 2 || plan.tensor(2).shape != (reduction == 0 ? shape : sim::Shape{})) {
-      plan.reject(ACLNN_ERR_PARAM_INVALID, "the shapes or the reduction do not go together");
-    }
-  }
-  return plan.launch([reduction](const sim::Tensors &t) {
-    bool ok = true;
-    const sim::Shape shape = sim::broadcast(t[0].shape, t[1].shape, &ok);
-    auto x = sim::read<double>(sim::broadcast_to(t[0], shape));
-    const auto y = sim::read<double>(sim::broadcast_to(t[1], shape));
-    double sum = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      x[i] = (x[i] - y[i]) * (x[i] - y[i]);
-      sum += x[i];
-    }
-    sim::write(t[2], reduction == 0 ? x : std::vector<double>{reduction == 1 ? sum / static_cast<double>(x.size()) : sum});
-  });
-}
-
-SIM_OPERATOR(aclnnMseLossBackward, const aclTensor *grad_output, const aclTensor *self, const aclTensor *target,
-             int64_t reduction, aclTensor *out) {
-  SIM_PLAN(plan);
-  plan.in(grad_output, "gradOutput").in(self, "self").in(target, "target").out(out, "out");
-  const double size = plan.ok() && reduction == 1 ? static_cast<double>(plan.tensor(3).count()) : 1.0;
-  return sim::launch_elementwise<3>(plan, [size](auto dy, auto x, auto y) {
-    return static_cast<decltype(dy)>(2.0 * (static_cast<double>(x) - static_cast<double>(y)) * static_cast<double>(dy) / size);
-  });
-}
