@@ -23,7 +23,7 @@ class Bound:
     fused: tuple[str, ...] = ()
     """Layers of the network that compute Tanh inside one kernel: there is nothing to bind, they keep their gradient."""
     unreadable: tuple[str, ...] = ()
-    """Functions of the network, lambdas, that call Tanh and keep their gradient in Graph mode, as it reads source."""
+    """Functions of the network that call Tanh and whose source cannot be had: Graph mode, which reads it, cannot run them."""
     mechanism: str = "MindSpore's C++ bprop registry"
 
     def __int__(self) -> int:

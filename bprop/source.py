@@ -14,6 +14,7 @@ from typing import Any, Callable, Optional, Union
 from mindspore import Tensor, mint, nn, ops
 
 from .._cache import fetch
+from . import lambdas
 
 _TANH = (ops.tanh, mint.tanh)
 _UNKNOWN = object()
@@ -30,7 +31,7 @@ class Marker:
         self._made: dict[Any, Any] = {}
         self._calls: dict[Any, int] = {}
         self.unreadable: list[str] = []
-        """Functions that call Tanh, but whose source cannot be had: lambdas."""
+        """Functions that call Tanh, but whose source cannot be had."""
 
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
@@ -197,10 +198,12 @@ def _is_cell(value: Any) -> bool:
 
 def _tree(function: FunctionType) -> Optional[ast.FunctionDef]:
     try:
+        if function.__name__ == lambdas.NAME:
+            return lambdas.as_function(function)
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    return tree if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__ else None  # else a lambda
+    return tree if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__ else None
 
 
 def _closure(function: FunctionType) -> dict[str, Any]:
@@ -254,10 +257,11 @@ def _compile(function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any
     outer.body[0].body[0] = tree  # type: ignore[attr-defined]
     text = ast.unparse(ast.fix_missing_locations(outer))
     # A real file, which inspect reads and MindSpore names in its messages.
-    filename = str(fetch(f"{function.__name__}.py", [text], lambda path: path.write_text(text) and None))
+    filename = str(fetch(f"{tree.name}.py", [text], lambda path: path.write_text(text) and None))
     made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), function.__globals__, made)
     result = made["outer"](**closure)
     result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    result.__module__, result.__qualname__ = function.__module__, function.__qualname__
+    result.__module__ = function.__module__
+    result.__qualname__ = function.__qualname__.replace(lambdas.NAME, tree.name)  # MindSpore knows lambdas by it
     return result

@@ -269,6 +269,26 @@ def contains_itself():
     return net
 
 
+@launches(4)
+class Lambdas(nn.Cell):
+    """MindSpore reads those that have their lines for themselves."""
+
+    def __init__(self, factor=2.0):
+        super().__init__()
+        self.plain = lambda x: ops.tanh(x)
+        self.default = lambda x, by=3, *, shift=0.5: mint.tanh(x + shift) * by
+        self.closure = lambda x: x.tanh() * factor
+        self.inner = lambda x: (lambda z: ops.tanh(z) * 2)(x) + factor
+
+    def construct(self, x):
+        return self.plain(x) + self.default(x * 2) + self.closure(x * 3) + self.inner(x * 4)
+
+
+@launches(1)
+class ConstructIsALambda(nn.Cell):
+    construct = lambda self, x: ops.tanh(x)  # noqa: E731
+
+
 @launches(1)
 class InnerNames(nn.Cell):
     """Only the last is MindSpore's."""
