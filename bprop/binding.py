@@ -23,7 +23,7 @@ class Bound:
     fused: tuple[str, ...] = ()
     """Layers of the network that compute Tanh inside one kernel: there is nothing to bind, they keep their gradient."""
     unreadable: tuple[str, ...] = ()
-    """Functions of the network that call Tanh and whose source cannot be had: Graph mode reads it, and cannot run them."""
+    """Functions of the network that call Tanh and have no source to be read, so that Graph mode cannot run them."""
     mechanism: str = "MindSpore's C++ bprop registry"
 
     def __int__(self) -> int:
