@@ -73,6 +73,8 @@ def _fill(root: Path, entry: Path, name: str, build: Callable[[Path], None]) -> 
         raise RuntimeError(_advice(root, f"cannot be written: {error.strerror}")) from error
     try:
         build(work / name)
+        # A umask that lets the group write, 002 for instance, must not make it a file that _whole refuses.
+        (work / name).chmod(stat.S_IMODE((work / name).stat().st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
         (work / _DIGEST).write_text(_digest(work / name))
         if entry.exists():
             # Damaged, or _whole would have taken it. Processes that have it open keep their copy.

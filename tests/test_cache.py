@@ -96,3 +96,16 @@ def test_without_a_compiler_tanh_falls_back_and_bind_says_so(run_python):
         CXX="/nonexistent/g++",
     )
     assert PRINTED in out and "apt-get install g++" in out and "CXX" in out
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o000])
+def test_a_umask_that_lets_others_write(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(_cache.VARIABLE, str(tmp_path / "cache"))
+            for _ in range(2):
+                path = _cache.fetch("file", ["key"], lambda path: path.write_text("text") and None)
+    finally:
+        os.umask(before)
+    assert path.read_text() == "text"
