@@ -5,6 +5,7 @@
 from pathlib import Path
 
 import mindspore
+from mindspore import context
 
 try:
     from mindspore.graph import api
@@ -30,7 +31,10 @@ def compile_again() -> None:
     Make Graph mode compile again what it has compiled: it keeps the gradients of that time.
 
     Graphs that run in another thread meanwhile are left alone; ``mindspore.ms_memory_recycle()`` frees their memory.
+    In PyNative mode the gradients of jit functions are kept beside them, with what is being recorded.
     """
+    if api.ms_compile_cache and not _records() and context.get_context("mode") == context.PYNATIVE_MODE:
+        pynative_executor.clear_res()
     api.ms_compile_cache.clear()
     for phases in api.cells_compile_cache.values():
         phases.clear()
@@ -38,8 +42,15 @@ def compile_again() -> None:
 
 def compile_and_parse_again() -> None:
     """Make it read the sources again, too; no graph may run in another thread meanwhile."""
-    if api.ms_compile_cache or any(api.cells_compile_cache.values()):
+    if _records():
+        compile_again()
+    elif api.ms_compile_cache or any(api.cells_compile_cache.values()):
         mindspore.ms_memory_recycle()
+
+
+def _records() -> bool:
+    """Whether PyNative mode records a gradient, which would be lost with what is compiled."""
+    return bool(pynative_executor.grad_flag())
 
 
 def compile_flags() -> list[str]:
