@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from mindspore import nn
 
-from .network import bind_network, is_network_bound, unbind_network
+from .network import bind_network, bound_cells, is_network_bound, unbind_network
 from .registry import registry
 
 
@@ -164,6 +164,8 @@ class _Together:
     """The contexts, of any threads, that hold one binding: the last to end restores what was before the first."""
 
     before: bool
+    cells: list[nn.Cell]
+    """Those that were bound before by themselves, and stay so."""
     holders: set[object] = field(default_factory=set)
 
 
@@ -174,9 +176,10 @@ def _enter(net: Optional[nn.Cell]) -> tuple[Bound, object]:
     key, me = None if net is None else id(net), object()
     with _lock:
         before = registry.every_tanh if net is None else is_network_bound(net)
+        cells = [] if net is None else bound_cells(net)
         report = bind(net)
         if not before or key not in _together:  # if not, then unbind was called within those that are there
-            _together[key] = _Together(before)
+            _together[key] = _Together(before, cells)
         _together[key].holders.add(me)
         return report, me
 
@@ -190,8 +193,10 @@ def _leave(net: Optional[nn.Cell], me: object) -> None:
         together.holders.remove(me)
         if not together.holders:
             del _together[key]
-            if not together.before:
-                unbind(net)
+            if net is None and not together.before:
+                unbind()
+            elif net is not None and not together.before:
+                unbind_network(net, together.cells)
 
 
 def _check(net: Any) -> None:

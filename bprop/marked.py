@@ -16,6 +16,9 @@ class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's nam
         super().__init__()
         self.add_prim_attr(MARK, True)
 
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
     def __call__(self, input: Any) -> Any:
         output = super().__call__(input)
         mark = runner().mark

@@ -2,10 +2,11 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import copy
 import inspect
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FunctionType, MethodType
 from typing import Any, Callable, Optional
 
@@ -35,8 +36,8 @@ class Binding:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.cell: nn.Cell = state["cell"]
-        self.attributes: dict[str, Any] = state["attributes"]
-        """Of the cell, as they were."""
+        self.attributes: dict[str, tuple[Any, Any]] = state["attributes"]
+        """Of the cell, each as it was and as it is while it is bound."""
         with _lock:
             _alive.add(self)
             _intercept(type(self.cell))
@@ -89,10 +90,53 @@ class BoundMethod:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
 
+    def __eq__(self, other: object) -> bool:
+        return bool(self._method == (other._method if type(other) is BoundMethod else other))
+
+    def __hash__(self) -> int:
+        return hash(self._method)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self._method.__self__, self._method.__name__)
+
+
+class BoundFunction:
+    """
+    A function that is an attribute of a bound cell.
+
+    PyNative mode calls the function itself, wrappers, closure and all. Graph mode unwraps it, and finds a source in
+    which each Tanh carries the mark.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._function(*arguments, **named)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return FunctionType
+
+    @property
+    def __wrapped__(self) -> Any:
+        return _marker.rewrite(inspect.unwrap(self._function))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __reduce__(self) -> Any:
+        return BoundFunction, (self._function,)
+
 
 def is_network_bound(net: nn.Cell) -> bool:
     """Whether every cell of the network is bound."""
     return all(_is_bound(cell) for _, cell in [*_cells(net)])
+
+
+def bound_cells(net: nn.Cell) -> list[nn.Cell]:
+    """The cells of the network that are bound."""
+    return [cell for _, cell in _cells(net) if _is_bound(cell)]
 
 
 def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
@@ -104,25 +148,28 @@ def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
     """
     registry.serve_marked()
     with _lock:
-        _marker.unreadable.clear()
+        _marker.forget()
         found = _bind_cells(net)
         unreadable = [*_marker.unreadable]
     compile_and_parse_again()
     return found, [_label(name, cell) for name, cell in _cells(net) if _is_fused(cell)], unreadable
 
 
-def unbind_network(net: nn.Cell) -> None:
-    """Give the cells their own attributes back, and after the last bound cell the classes their methods."""
+def unbind_network(net: nn.Cell, but: Sequence[nn.Cell] = ()) -> None:
+    """Give the cells, but for some, their own attributes back, and after the last one the classes their methods."""
     with _lock:
         for _, cell in [*_cells(net)]:
-            if _KEY in cell.__dict__:
+            if _KEY in cell.__dict__ and not any(cell is one for one in but):
                 binding = cell.__dict__.pop(_KEY)
-                for name, value in binding.attributes.items():
-                    if value == _ABSENT:
+                for name, (before, marked) in binding.attributes.items():
+                    if cell.__dict__.get(name) is not marked:  # it was changed meanwhile
+                        continue
+                    if before is _ABSENT:
                         delattr(cell, name)
                     else:
-                        setattr(cell, name, value)
+                        setattr(cell, name, before)
                 _alive.discard(binding)
+        _marker.forget()
         if not _alive:
             _give_back()
     compile_and_parse_again()
@@ -170,20 +217,24 @@ def _bind(cell: nn.Cell) -> int:
     """Returns how many calls of Tanh the cell has."""
     if not _is_bound(cell):
         # A shallow copy has the Binding of another cell, and so has a cell that MindSpore makes for mixed precision.
-        moved = cell.__dict__.pop(_KEY, None)
-        marked = dict(_marked_attributes(cell))
-        before = {name: cell.__dict__.get(name, _ABSENT) for name in marked}
-        cell.__dict__[_KEY] = Binding(cell, {**before, **(moved.attributes if moved else {})})
-        for name, value in marked.items():
-            setattr(cell, name, value)
+        moved = cell.__dict__.get(_KEY)
+        before = {name: value for name, (value, _) in moved.attributes.items()} if moved else {}
+        attributes = {name: (value, cell.__dict__.get(name)) for name, value in before.items()}
+        cell.__dict__[_KEY] = Binding(cell, attributes)
     binding = cell.__dict__[_KEY]
-    static = [method for _, name, method in _methods(type(cell), staticmethod) if name in binding.attributes]
-    attributes = sum(map(_calls, [*binding.attributes.values(), *static]))
+    _intercept(type(cell))
+    for name, value in [*_marked_attributes(cell)]:
+        held = cell.__dict__.get(name, _ABSENT)
+        if name not in binding.attributes or binding.attributes[name][1] is not held:
+            binding.attributes[name] = held, value
+            setattr(cell, name, value)
+    of_class = [value for name, value in _class_attributes(type(cell)) if name in binding.attributes]
+    attributes = sum(map(_calls, [*(before for before, _ in binding.attributes.values()), *of_class]))
     return attributes + sum(_calls(function) for function in _reached_methods(type(cell)))
 
 
 def _is_bound(cell: nn.Cell) -> bool:
-    binding = cell.__dict__.get(_KEY)
+    binding = getattr(cell, "__dict__", {}).get(_KEY)  # what is no Cell may have a method from a class of one
     return binding is not None and binding.cell is cell
 
 
@@ -196,13 +247,20 @@ def _label(name: str, cell: nn.Cell) -> str:
 
 
 def _marked_attributes(cell: nn.Cell) -> Iterator[tuple[str, Any]]:
-    static = {name: method for _, name, method in _methods(type(cell), staticmethod)}
-    for name, value in [*static.items(), *_own_attributes(cell)]:
+    for name, value in {**dict(_class_attributes(type(cell))), **dict(_own_attributes(cell))}.items():
         marked = _marked(value)
         if type(value) is MethodType and value.__self__ is cell:
             marked = BoundMethod(value)
         if marked is not value:
             yield name, marked
+
+
+def _class_attributes(kind: type) -> list[tuple[str, Any]]:
+    """Static methods, and values that hold a Tanh: a Cell gets attributes of its own for them."""
+    found = {name: method for _, name, method in reversed([*_methods(kind, staticmethod)])}
+    for one in reversed(_classes(kind)):
+        found |= {name: value for name, value in vars(one).items() if isinstance(value, (ops.Tanh, list, tuple, dict))}
+    return [(name, value) for name, value in found.items() if not name.startswith("__")]
 
 
 def _own_attributes(cell: nn.Cell) -> list[tuple[str, Any]]:
@@ -213,13 +271,20 @@ def _marked(value: Any) -> Any:
     """The value of an attribute, with each Tanh in it marked; the same one where there is none."""
     if isinstance(value, ops.Tanh):
         return _marker.tanh
-    if inspect.isfunction(value):
-        return _marker.rewrite(value)
-    if type(value) is MethodType or not _calls(value):
+    if type(value) is FunctionType:
+        function = inspect.unwrap(value)
+        made = _marker.rewrite(function)
+        if made is function:
+            return value
+        return BoundFunction(value) if type(made) is FunctionType else made
+    if not isinstance(value, (list, tuple, dict)) or not _calls(value):
         return value
-    if type(value) is dict:
-        return {key: _marked(part) for key, part in value.items()}
-    return type(value)(_marked(part) for part in value)
+    if isinstance(value, dict):
+        filled = copy.copy(value)
+        filled.update({key: _marked(part) for key, part in value.items()})
+        return filled
+    parts = [_marked(part) for part in value]
+    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)  # a named tuple, the first
 
 
 def _calls(value: Any, above: tuple[int, ...] = ()) -> int:
@@ -230,16 +295,21 @@ def _calls(value: Any, above: tuple[int, ...] = ()) -> int:
         return _marker.calls(inspect.unwrap(value))
     if type(value) is MethodType:
         return _calls(value.__func__)
-    if type(value) in (list, tuple, dict) and id(value) not in above:
-        parts = value.values() if type(value) is dict else value
+    if isinstance(value, (list, tuple, dict)) and id(value) not in above:
+        parts = value.values() if isinstance(value, dict) else value
         return sum(_calls(part, (*above, id(value))) for part in parts)
     return 0
+
+
+def _classes(kind: type) -> list[type]:
+    """A Cell's class and those it derives from, without nn.Cell and what nn.Cell derives from."""
+    return [one for one in kind.__mro__ if one not in nn.Cell.__mro__]
 
 
 def _methods(kind: type, of: type = FunctionType) -> Iterator[tuple[type, str, Any]]:
     """The methods of a Cell's class and of those it derives from, each as (class, name, function)."""
     method: Any
-    for one in kind.__mro__[: kind.__mro__.index(nn.Cell)]:
+    for one in _classes(kind):
         for name, value in [*vars(one).items()]:
             method = value.function if type(value) is Intercepted else value
             if isinstance(method, of) and name != "__init__":
@@ -261,7 +331,7 @@ _intercepted: list[tuple[type, str]] = []
 
 def _intercept(kind: type) -> None:
     for one, name, function in _methods(kind):
-        if (one, name) not in _intercepted and (name == "construct" or _calls(function)):
+        if type(vars(one)[name]) is not Intercepted and (name == "construct" or _calls(function)):
             setattr(one, name, Intercepted(function))
             _intercepted.append((one, name))
 
@@ -269,7 +339,9 @@ def _intercept(kind: type) -> None:
 def _give_back() -> None:
     while _intercepted:
         kind, name = _intercepted.pop()
-        setattr(kind, name, vars(kind)[name].function)
+        method = vars(kind).get(name)
+        if type(method) is Intercepted:  # else somebody put another in its place, or took it away
+            setattr(kind, name, method.function)
 
 
 _marker = Marker(Tanh(), lambda cell: len(_bind_cells(cell)))

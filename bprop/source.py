@@ -33,6 +33,12 @@ class Marker:
         self.unreadable: list[str] = []
         """Functions that call Tanh, but whose source cannot be had."""
 
+    def forget(self) -> None:
+        """What was rewritten: a global or a closure may hold another function, or value, by the next binding."""
+        self._made.clear()
+        self._calls.clear()
+        self.unreadable.clear()
+
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
         if any(function is tanh for tanh in _TANH):
@@ -229,7 +235,7 @@ def _reaches_tanh(function: FunctionType, seen: set[Any]) -> bool:
     known = {**function.__globals__, **_closure(function)}
     values = [known[name] for name in names if name in known]
     values += [vars(module).get(name) for module in values if isinstance(module, ModuleType) for name in names]
-    kinds = [kind for value in values if _is_cell(value) for kind in value.__mro__[: value.__mro__.index(nn.Cell)]]
+    kinds = [kind for value in values if _is_cell(value) for kind in value.__mro__ if kind not in nn.Cell.__mro__]
     # In a class with a bound cell a method is behind the `function` of what intercepts it.
     values += [getattr(method, "function", method) for kind in kinds for method in vars(kind).values()]
     if any(isinstance(value, ops.Tanh) for value in values):

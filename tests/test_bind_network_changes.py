@@ -1,0 +1,274 @@
+"""What a program changes around a binding: attributes, classes, helpers and other bindings stay as it left them."""
+# Copyright 2026 The mindspore_tanhbw authors
+# SPDX-License-Identifier: Apache-2.0
+
+import collections
+import functools
+import pickle
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import Tensor, nn, ops
+
+import mindspore_tanhbw as tbw
+
+X = np.array([[-2.0, -0.3, 0.7]], np.float32)
+
+
+def gradient(net):
+    before = tbw.launch_count()
+    result = ms.grad(net)(Tensor(X)).asnumpy()
+    return result, tbw.launch_count() - before
+
+
+def launches(net):
+    return gradient(net)[1]
+
+
+class Own(nn.Cell):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+    def construct(self, x):
+        return self.act(x)
+
+
+@pytest.mark.parametrize("new", [ops.Sin(), nn.ReLU()])
+def test_an_attribute_that_was_changed_meanwhile_stays(new):
+    net = Own(ops.Tanh())
+    tbw.bind(net)
+    net.act = new
+    tbw.unbind(net)
+    assert type(net.act) is type(new)
+
+
+def test_an_attribute_that_was_changed_is_bound_by_binding_again(mode):
+    net = Own(ops.Sin())
+    tbw.bind(net)
+    net.act = act = ops.Tanh()
+    assert int(tbw.bind(net)) == int(tbw.bind(net)) == 1
+    assert launches(net) == 1
+    tbw.unbind(net)
+    assert net.act is act and launches(net) == 0
+
+
+def test_an_attribute_that_was_deleted_meanwhile_stays_away():
+    net = Own(ops.Tanh())
+    tbw.bind(net)
+    del net.act
+    tbw.unbind(net)
+    assert not hasattr(net, "act")
+
+
+def test_a_method_that_was_replaced_or_deleted_meanwhile():
+    class Net(nn.Cell):
+        def construct(self, x):
+            return ops.tanh(x)
+
+        def other(self, x):
+            return ops.tanh(x)
+
+    def replacement(self, x):
+        return ops.tanh(x) * 3
+
+    net, beside = Net(), Own(ops.Tanh())
+    construct_beside = vars(Own)["construct"]
+    tbw.bind(net)
+    tbw.bind(beside)
+    Net.construct = replacement
+    del Net.other
+    tbw.bind(net)
+    assert launches(net) == 1
+    tbw.unbind(net)
+    tbw.unbind(beside)
+    assert vars(Net)["construct"] is replacement and not hasattr(Net, "other")
+    assert vars(Own)["construct"] is construct_beside
+
+
+def test_contexts_of_a_network_and_of_its_part_nest(mode):
+    net = nn.SequentialCell(nn.Tanh(), nn.Tanh())
+    part = net[0]
+    with tbw.bound(part):
+        with tbw.bound(net):
+            assert launches(net) == 2
+        assert tbw.is_bound(part) and launches(part) == 1 and not tbw.is_bound(net[1])
+    assert not tbw.is_bound(part) and launches(net) == 0
+
+
+def test_a_part_that_was_bound_before_is_bound_after(mode):
+    part = nn.Tanh()
+    tbw.bind(part)
+    with tbw.bound(nn.SequentialCell(part, nn.Tanh())):
+        pass
+    assert tbw.is_bound(part) and launches(part) == 1
+    tbw.unbind(part)
+    assert launches(part) == 0
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return 2 * function(x)
+
+    return wrapper
+
+
+@doubled
+def decorated(x):
+    return ops.tanh(x)
+
+
+@ms.jit
+def jitted(x):
+    return ops.tanh(x) * 3
+
+
+def plain(x):
+    return ops.tanh(x) * 5
+
+
+class DecoratedStatic(nn.Cell):
+    @staticmethod
+    @doubled
+    def act(x):
+        return ops.tanh(x)
+
+    def construct(self, x):
+        return self.act(x)
+
+
+class Mixin:
+    def act(self, x):
+        return ops.tanh(x) * 2
+
+
+class WithMixin(nn.Cell, Mixin):
+    def construct(self, x):
+        return self.act(x)
+
+
+class OfTheClass(nn.Cell):
+    act = ops.Tanh()
+
+    def construct(self, x):
+        return self.act(x)
+
+
+class First(Own):
+    def construct(self, x):
+        return self.act[0](x)
+
+
+class Named(Own):
+    def construct(self, x):
+        return self.act["tanh"](x)
+
+
+NETS = {
+    "decorated": lambda: Own(decorated),
+    "jitted": lambda: Own(jitted),
+    "decorated static": DecoratedStatic,
+    "mixin": WithMixin,
+    "of the class": OfTheClass,
+    "named tuple": lambda: First(collections.namedtuple("Acts", "tanh sin")(ops.Tanh(), ops.Sin())),
+    "ordered": lambda: Named(collections.OrderedDict(tanh=ops.Tanh())),
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_values_are_those_of_the_network_as_it_is(mode, name):
+    net = NETS[name]()
+    own, count = gradient(net)
+    forward = net(Tensor(X)).asnumpy()
+    assert count == 0
+    with tbw.bound(net) as report:
+        assert int(report) == 1
+        result, count = gradient(net)
+        np.testing.assert_array_equal(net(Tensor(X)).asnumpy(), forward)
+    assert count == 1
+    np.testing.assert_allclose(result, own, rtol=0, atol=1e-6)
+    assert launches(net) == 0
+
+
+def test_a_closure_is_the_one_of_the_program():
+    calls = 0
+    factor = 1.0
+
+    def act(x):
+        nonlocal calls
+        calls += 1
+        return ops.tanh(x) * factor
+
+    net = Own(act)
+    with tbw.bound(net):
+        factor = 4.0
+        np.testing.assert_allclose(net(Tensor(X)).asnumpy(), 4 * np.tanh(X), atol=1e-3)
+    assert calls == 1
+
+
+def test_a_helper_that_was_redefined_is_read_again(mode):
+    def define(factor):
+        def helper(x):
+            return ops.tanh(x) * factor
+
+        globals()["helper_of_the_module"] = helper
+
+    class Net(nn.Cell):
+        def construct(self, x):
+            return helper_of_the_module(x)  # noqa: F821
+
+    net = Net()
+    define(1.0)
+    with tbw.bound(net):
+        once, count = gradient(net)
+    assert count == 1
+    define(3.0)
+    with tbw.bound(net):
+        thrice, count = gradient(net)
+    assert count == 1
+    np.testing.assert_allclose(thrice, 3 * once, rtol=1e-6)
+
+
+@pytest.mark.parametrize("act", [plain, ops.tanh])
+def test_pickle_with_a_function_for_attribute(mode, act):
+    net = Own(act)
+    tbw.bind(net)
+    other, method = pickle.loads(pickle.dumps(net)), pickle.loads(pickle.dumps(net.construct))
+    assert net.construct == net.construct and method.__self__ is not net
+    tbw.unbind(net)
+    assert tbw.is_bound(other) and launches(other) == 1
+    tbw.unbind(other)
+    assert other.act is act and launches(other) == 0
+    tbw.unbind(method.__self__)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_jit_function_in_pynative_mode_follows_the_binding(mode, first):
+    @ms.jit
+    def act(x):
+        return ops.tanh(x) * 1.5
+
+    if first:
+        with tbw.bound():
+            assert launches(act) == 1
+    assert launches(act) == 0
+    with tbw.bound():
+        assert launches(act) == 1
+    assert launches(act) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_binding_while_a_gradient_is_recorded(whole):
+    """Also after something was compiled, which is forgotten, and what is recorded is not."""
+    ms.grad(jitted)(Tensor(X))
+    net = nn.SequentialCell(nn.Tanh())
+
+    def function(x):
+        with tbw.bound(None if whole else net):
+            return net(x) * 2
+
+    own = ms.grad(net)(Tensor(X)).asnumpy()
+    result, _ = gradient(function)
+    np.testing.assert_allclose(result, 2 * own, rtol=0, atol=1e-6)
