@@ -148,6 +148,8 @@ def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
     """
     registry.serve_marked()
     with _lock:
+        if not _alive:
+            _give_back()  # of networks that are gone, and would keep their classes alive
         _marker.forget()
         found = _bind_cells(net)
         unreadable = [*_marker.unreadable]

@@ -263,7 +263,7 @@ def _compile(function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any
     outer.body[0].body[0] = tree  # type: ignore[attr-defined]
     text = ast.unparse(ast.fix_missing_locations(outer))
     # A real file, which inspect reads and MindSpore names in its messages.
-    filename = str(fetch(f"{tree.name}.py", [text], lambda path: path.write_text(text) and None))
+    filename = str(fetch(f"{tree.name}.py", [text], lambda path: path.write_text(text, "utf-8") and None))
     made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), function.__globals__, made)
     result = made["outer"](**closure)

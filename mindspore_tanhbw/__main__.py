@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import NoReturn, Optional
@@ -29,6 +30,9 @@ def main(arguments: Optional[list[str]] = None) -> int:
         passed, result = options.run(options)
         if options.json:
             options.json.write_text(json.dumps(result, indent=2) + "\n")
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # also for what Python flushes at exit
+        return 128 + signal.SIGPIPE
     except (UserError, OSError) as error:
         return _mistake(error)
     except RuntimeError as error:

@@ -25,8 +25,10 @@ def folder() -> Path:
         RuntimeError: If it cannot be made, belongs to somebody else, or others may write to it.
     """
     named = os.environ.get(VARIABLE)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    path = Path(os.path.abspath(named)) if named else home.absolute() / "mindspore_tanhbw"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not named and home.startswith("~"):  # no HOME, and a user whom the system does not know
+        raise RuntimeError(_advice(Path(home, "mindspore_tanhbw"), "has no place: there is no home folder"))
+    path = Path(os.path.abspath(named or f"{home}/mindspore_tanhbw"))
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()

@@ -272,3 +272,34 @@ def test_binding_while_a_gradient_is_recorded(whole):
     own = ms.grad(net)(Tensor(X)).asnumpy()
     result, _ = gradient(function)
     np.testing.assert_allclose(result, 2 * own, rtol=0, atol=1e-6)
+
+
+def test_classes_of_networks_that_are_gone_are_let_go(run_python):
+    printed = run_python(
+        "import gc, weakref\n"
+        "import mindspore_tanhbw as tbw\n"
+        "from mindspore import nn, ops\n"
+        "def bind():\n"
+        "    class Net(nn.Cell):\n"
+        "        def construct(self, x): return ops.tanh(x)\n"
+        "    tbw.bind(Net())\n"
+        "    return weakref.ref(Net)\n"
+        "first = bind(); gc.collect(); second = bind(); gc.collect()\n"
+        "print(first() is None)\n"
+    )
+    assert printed.split() == ["True"]
+
+
+def test_a_source_beyond_ascii_in_any_locale(run_python):
+    program = (
+        "import mindspore as ms, mindspore_tanhbw as tbw\n"
+        "from mindspore import nn, ops\n"
+        "ms.set_context(mode=ms.GRAPH_MODE)\n"
+        "class Net(nn.Cell):\n"
+        "    def construct(self, x):\n"
+        "        name = '\u53cc\u66f2\u6b63\u5207'\n"
+        "        return ops.tanh(x)\n"
+        "net = Net(); tbw.bind(net); ms.grad(net)(ms.Tensor([0.5])); print(tbw.launch_count())\n"
+    )
+    printed = run_python(program, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert printed.split() == ["1"]

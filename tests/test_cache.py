@@ -109,3 +109,16 @@ def test_a_umask_that_lets_others_write(tmp_path, mask):
     finally:
         os.umask(before)
     assert path.read_text() == "text"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_user_without_a_home(tmp_path, monkeypatch, named):
+    for variable in ("HOME", "XDG_CACHE_HOME", _cache.VARIABLE):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as Python does when it finds none
+    if named:
+        monkeypatch.setenv(_cache.VARIABLE, str(tmp_path / "cache"))
+        assert _cache.folder() == tmp_path / "cache"
+    else:
+        with pytest.raises(RuntimeError, match=f"^mindspore_tanhbw: .*no home folder.*{_cache.VARIABLE}"):
+            _cache.folder()

@@ -47,3 +47,15 @@ def test_bench_measures_in_pairs(tmp_path):
 def test_a_mistake_is_one_line():
     done = command("train", "--device", "CPU", "--epochs", "0")
     assert done.returncode == 2 and done.stderr.strip().count("\n") == 0 and "--epochs" in done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"set -o pipefail; {sys.executable} -m mindspore_tanhbw doctor --device CPU | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_without_standard_output():
+    command = f"{sys.executable} -m mindspore_tanhbw doctor --device CPU >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
+    assert "Traceback" not in done.stderr and done.returncode in (0, 1)

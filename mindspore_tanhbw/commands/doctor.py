@@ -63,7 +63,7 @@ def examine(device: str) -> list[Finding]:
 
 def _line(one: Finding) -> str:
     state = one.state.ljust(7)
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+    if sys.stdout and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         state = f"\x1b[{_COLOURS[one.state]}m{state}\x1b[0m"
     text = one.found + (f": {one.means}" if one.means else "")
     return f"{state}  {one.name.ljust(17)}  {text}" + (f". Mend: {one.mend}" if one.mend else "")
