@@ -166,7 +166,7 @@ def unbind_network(net: nn.Cell, but: Sequence[nn.Cell] = ()) -> None:
                 for name, (before, marked) in binding.attributes.items():
                     if cell.__dict__.get(name) is not marked:  # it was changed meanwhile
                         continue
-                    if before is _ABSENT:
+                    if before == _ABSENT:  # not `is`: it may come out of a pickle
                         delattr(cell, name)
                     else:
                         setattr(cell, name, before)
@@ -221,8 +221,7 @@ def _bind(cell: nn.Cell) -> int:
         # A shallow copy has the Binding of another cell, and so has a cell that MindSpore makes for mixed precision.
         moved = cell.__dict__.get(_KEY)
         before = {name: value for name, (value, _) in moved.attributes.items()} if moved else {}
-        attributes = {name: (value, cell.__dict__.get(name)) for name, value in before.items()}
-        cell.__dict__[_KEY] = Binding(cell, attributes)
+        cell.__dict__[_KEY] = Binding(cell, {name: (value, cell.__dict__.get(name)) for name, value in before.items()})
     binding = cell.__dict__[_KEY]
     _intercept(type(cell))
     for name, value in [*_marked_attributes(cell)]:

@@ -244,6 +244,17 @@ def test_pickle_with_a_function_for_attribute(mode, act):
     tbw.unbind(method.__self__)
 
 
+@pytest.mark.parametrize("build", [DecoratedStatic, OfTheClass, WithMixin])
+def test_pickle_of_what_the_class_has(mode, build):
+    net = build()
+    tbw.bind(net)
+    other = pickle.loads(pickle.dumps(net))
+    tbw.unbind(net)
+    assert tbw.is_bound(other) and launches(other) == 1
+    tbw.unbind(other)
+    assert "act" not in vars(other) and launches(other) == 0
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_jit_function_in_pynative_mode_follows_the_binding(mode, first):
     @ms.jit
