@@ -2,10 +2,11 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import inspect
 from pathlib import Path
 
 import mindspore
-from mindspore import context
+from mindspore import context, ops
 
 try:
     from mindspore.graph import api
@@ -50,7 +51,12 @@ def compile_and_parse_again() -> None:
 
 def _records() -> bool:
     """Whether PyNative mode records a gradient, which would be lost with what is compiled."""
-    return bool(pynative_executor.grad_flag())
+    if context.get_context("mode") != context.PYNATIVE_MODE or not pynative_executor.grad_flag():
+        return False
+    frame = inspect.currentframe()  # after an exception in a gradient the flag alone stays up
+    while frame is not None and frame.f_globals.get("__name__") != ops.composite.base.__name__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def compile_flags() -> list[str]:

@@ -271,6 +271,21 @@ def test_a_jit_function_in_pynative_mode_follows_the_binding(mode, first):
 
 
 @pytest.mark.parametrize("whole", [False, True])
+def test_a_gradient_that_failed_before_does_not_matter(mode, whole):
+    class Fails(nn.Cell):
+        def construct(self, x):
+            return ops.tanh(x).reshape((7, 7))
+
+    net = nn.SequentialCell(Own(jitted))
+    assert launches(net) == 0
+    with pytest.raises((ValueError, RuntimeError)):
+        launches(Fails())
+    with tbw.bound(None if whole else net):
+        assert launches(net) == 1
+    assert launches(net) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
 def test_binding_while_a_gradient_is_recorded(whole):
     """Also after something was compiled, which is forgotten, and what is recorded is not."""
     ms.grad(jitted)(Tensor(X))
