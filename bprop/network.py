@@ -148,8 +148,7 @@ def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
     """
     registry.serve_marked()
     with _lock:
-        if not _alive:
-            _give_back()  # of networks that are gone, and would keep their classes alive
+        _give_back()  # of networks that are gone, and would keep their classes alive
         _marker.forget()
         found = _bind_cells(net)
         unreadable = [*_marker.unreadable]
@@ -158,7 +157,7 @@ def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
 
 
 def unbind_network(net: nn.Cell, but: Sequence[nn.Cell] = ()) -> None:
-    """Give the cells, but for some, their own attributes back, and after the last one the classes their methods."""
+    """Give the cells, but for some, their own attributes back, and their classes the methods."""
     with _lock:
         for _, cell in [*_cells(net)]:
             if _KEY in cell.__dict__ and not any(cell is one for one in but):
@@ -172,8 +171,7 @@ def unbind_network(net: nn.Cell, but: Sequence[nn.Cell] = ()) -> None:
                         setattr(cell, name, before)
                 _alive.discard(binding)
         _marker.forget()
-        if not _alive:
-            _give_back()
+        _give_back()
     compile_and_parse_again()
 
 
@@ -338,11 +336,14 @@ def _intercept(kind: type) -> None:
 
 
 def _give_back() -> None:
-    while _intercepted:
-        kind, name = _intercepted.pop()
-        method = vars(kind).get(name)
-        if type(method) is Intercepted:  # else somebody put another in its place, or took it away
-            setattr(kind, name, method.function)
+    """Their methods to the classes of which no cell is bound any more."""
+    used = {one for binding in [*_alive] for one in _classes(type(binding.cell))}
+    for kind, name in [*_intercepted]:
+        if kind not in used:
+            _intercepted.remove((kind, name))
+            method = vars(kind).get(name)
+            if type(method) is Intercepted:  # else somebody put another in its place, or took it away
+                setattr(kind, name, method.function)
 
 
 _marker = Marker(Tanh(), lambda cell: len(_bind_cells(cell)))

@@ -82,8 +82,9 @@ def test_a_method_that_was_replaced_or_deleted_meanwhile():
     tbw.bind(net)
     assert launches(net) == 1
     tbw.unbind(net)
-    tbw.unbind(beside)
     assert vars(Net)["construct"] is replacement and not hasattr(Net, "other")
+    assert launches(beside) == 1
+    tbw.unbind(beside)
     assert vars(Own)["construct"] is construct_beside
 
 
