@@ -1,6 +1,7 @@
 // Initialisation, devices, contexts, and calls that only have to be there.
 // Copyright 2026 The mindspore_tanhbw authors
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +35,7 @@ void *primary_context() {
 }
 
 thread_local void *current_context = nullptr;
-bool initialized = false;
+std::atomic<bool> initialized{false};
 
 }  // namespace
 
@@ -59,15 +60,13 @@ extern "C" {
 
 aclError aclInit(const char *) {
   SIM_CALL();
-  if (sim::initialized) return fail(__func__, ACL_ERROR_REPEAT_INITIALIZE, "already initialised");
-  sim::initialized = true;
+  if (sim::initialized.exchange(true)) return fail(__func__, ACL_ERROR_REPEAT_INITIALIZE, "already initialised");
   return ACL_SUCCESS;
 }
 
 aclError aclFinalize() {
   SIM_CALL();
-  if (!sim::initialized) return fail(__func__, ACL_ERROR_UNINITIALIZE, "not initialised");
-  sim::initialized = false;
+  if (!sim::initialized.exchange(false)) return fail(__func__, ACL_ERROR_UNINITIALIZE, "not initialised");
   return ACL_SUCCESS;
 }
 

@@ -101,7 +101,8 @@ int allocate(const char *call, void **pointer, size_t size) {
   return ACL_SUCCESS;
 }
 
-// 0 when no queued task uses the range, else the status to return.
+// 0 when no queued task uses the range, else the status to return. Called under the lock of the memory, so that of two
+// calls that free the same memory one is refused; no stream holds its own lock while it asks about memory.
 int still_used(const char *call, const Range &range) {
   std::string who;
   int stream = -1;
@@ -205,16 +206,12 @@ aclError aclrtMallocAlign32(void **pointer, size_t size, aclrtMemMallocPolicy) {
 aclError aclrtFree(void *pointer) {
   SIM_CALL();
   auto &m = memory();
-  size_t size;
-  {
-    std::lock_guard<std::mutex> lock(m.mutex);
-    auto it = m.device.find(reinterpret_cast<uintptr_t>(pointer));
-    if (it == m.device.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p was not allocated", pointer);
-    size = it->second;
-  }
-  if (int used = sim::still_used(__func__, sim::range(pointer, size))) return used;
   std::lock_guard<std::mutex> lock(m.mutex);
-  m.device.erase(reinterpret_cast<uintptr_t>(pointer));
+  auto it = m.device.find(reinterpret_cast<uintptr_t>(pointer));
+  if (it == m.device.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p was not allocated", pointer);
+  const size_t size = it->second;
+  if (int used = sim::still_used(__func__, sim::range(pointer, size))) return used;
+  m.device.erase(it);
   munmap(pointer, sim::page_aligned(size));
   m.current -= size;
   sim::trace_memory(__func__, size, m);
@@ -236,16 +233,11 @@ aclError aclrtMallocHost(void **pointer, size_t size) {
 aclError aclrtFreeHost(void *pointer) {
   SIM_CALL();
   auto &m = memory();
-  size_t size;
-  {
-    std::lock_guard<std::mutex> lock(m.mutex);
-    auto it = m.pinned.find(reinterpret_cast<uintptr_t>(pointer));
-    if (it == m.pinned.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p was not allocated", pointer);
-    size = it->second;
-  }
-  if (int used = sim::still_used(__func__, sim::range(pointer, size))) return used;
   std::lock_guard<std::mutex> lock(m.mutex);
-  m.pinned.erase(reinterpret_cast<uintptr_t>(pointer));
+  auto it = m.pinned.find(reinterpret_cast<uintptr_t>(pointer));
+  if (it == m.pinned.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p was not allocated", pointer);
+  if (int used = sim::still_used(__func__, sim::range(pointer, it->second))) return used;
+  m.pinned.erase(it);
   std::free(pointer);
   return ACL_SUCCESS;
 }
@@ -338,17 +330,13 @@ aclError aclrtMapMem(void *address, size_t size, size_t offset, void *handle, ui
 aclError aclrtUnmapMem(void *address) {
   SIM_CALL();
   auto &m = memory();
-  size_t size;
-  {
-    std::lock_guard<std::mutex> lock(m.mutex);
-    auto it = m.device.find(reinterpret_cast<uintptr_t>(address));
-    if (it == m.device.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p is not mapped", address);
-    size = it->second;
-  }
-  if (int used = sim::still_used(__func__, sim::range(address, size))) return used;
   std::lock_guard<std::mutex> lock(m.mutex);
+  auto it = m.device.find(reinterpret_cast<uintptr_t>(address));
+  if (it == m.device.end()) return fail(__func__, ACL_ERROR_RT_PARAM_INVALID, "%p is not mapped", address);
+  const size_t size = it->second;
+  if (int used = sim::still_used(__func__, sim::range(address, size))) return used;
   mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  m.device.erase(reinterpret_cast<uintptr_t>(address));
+  m.device.erase(it);
   return ACL_SUCCESS;
 }
 
