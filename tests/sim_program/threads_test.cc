@@ -148,12 +148,12 @@ void observe(const std::atomic<bool> &done, aclrtStream shared) {
 
 // Of two threads that free the same memory one is refused, and it is counted once.
 void free_twice(aclError (*allocate)(void **), aclError (*release)(void *)) {
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 100; ++round) {
     void *pointer = nullptr;
     CALL(allocate(&pointer));
     std::atomic<int> ready{0}, freed{0};
     auto one = [&] {
-      for (++ready; ready < 2;) continue;
+      for (++ready; ready < 2;) std::this_thread::yield();
       if (release(pointer) == 0) ++freed;
     };
     std::thread other(one);
