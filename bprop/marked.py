@@ -1,4 +1,4 @@
-"""A Tanh primitive that is bound alone."""
+"""A Tanh that is bound alone, as a primitive and as a function."""
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
@@ -25,3 +25,11 @@ class Tanh(ops.Tanh):  # type: ignore[misc]  # MindSpore takes a primitive's nam
         if mark is not None:
             mark(output)
         return output
+
+
+_tanh = Tanh()
+
+
+def tanh(input: Any) -> Any:
+    """What stands for ops.tanh: some take a function where they take no primitive, vmap and grad for instance."""
+    return _tanh(input)

@@ -2,7 +2,6 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
-import copy
 import inspect
 import threading
 import weakref
@@ -13,7 +12,7 @@ from typing import Any, Callable, Optional
 from mindspore import nn, ops
 
 from .._mindspore import compile_and_parse_again
-from .marked import Tanh
+from .containers import KINDS, leaves, with_parts
 from .registry import registry
 from .source import Marker
 
@@ -197,20 +196,13 @@ def _cells(net: nn.Cell) -> Iterator[tuple[str, nn.Cell]]:
             yield label, cell
             for key, value in _own_attributes(cell):
                 # A list with the cell's parent, say, is a way to refer to it without containing it.
-                inner = [one for one in _cells_in(value, ()) if not _contains(one, net)]
+                held = leaves(value) if isinstance(value, KINDS) else ()
+                inner = [one for one in held if isinstance(one, nn.Cell) and not _contains(one, net)]
                 waiting += [(".".join(filter(None, (label, key))), one) for one in inner]
 
 
 def _contains(outer: nn.Cell, inner: nn.Cell) -> bool:
     return any(cell is inner for _, cell in outer.cells_and_names())
-
-
-def _cells_in(value: Any, above: tuple[int, ...]) -> list[nn.Cell]:
-    if not isinstance(value, (list, tuple, dict)) or id(value) in above:
-        return []
-    parts = value.values() if isinstance(value, dict) else value
-    inner = [cell for part in parts for cell in _cells_in(part, (*above, id(value)))]
-    return [part for part in parts if isinstance(part, nn.Cell)] + inner
 
 
 def _bind(cell: nn.Cell) -> int:
@@ -258,7 +250,7 @@ def _class_attributes(kind: type) -> list[tuple[str, Any]]:
     """Static methods, and values that hold a Tanh: a Cell gets attributes of its own for them."""
     found = {name: method for _, name, method in reversed([*_methods(kind, staticmethod)])}
     for one in reversed(_classes(kind)):
-        found |= {name: value for name, value in vars(one).items() if isinstance(value, (ops.Tanh, list, tuple, dict))}
+        found |= {name: value for name, value in vars(one).items() if isinstance(value, (ops.Tanh, *KINDS))}
     return [(name, value) for name, value in found.items() if not name.startswith("__")]
 
 
@@ -276,28 +268,18 @@ def _marked(value: Any) -> Any:
         if made is function:
             return value
         return BoundFunction(value) if type(made) is FunctionType else made
-    if not isinstance(value, (list, tuple, dict)) or not _calls(value):
-        return value
-    if isinstance(value, dict):
-        filled = copy.copy(value)
-        filled.update({key: _marked(part) for key, part in value.items()})
-        return filled
-    parts = [_marked(part) for part in value]
-    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)  # a named tuple, the first
+    return with_parts(value, _marked) if isinstance(value, KINDS) and _calls(value) else value
 
 
-def _calls(value: Any, above: tuple[int, ...] = ()) -> int:
-    """How many calls of Tanh a method or the value of an attribute has; none where it contains itself."""
+def _calls(value: Any) -> int:
+    """How many calls of Tanh a method or the value of an attribute has."""
     if isinstance(value, ops.Tanh):
         return 1
     if inspect.isfunction(value):
         return _marker.calls(inspect.unwrap(value))
     if type(value) is MethodType:
         return _calls(value.__func__)
-    if isinstance(value, (list, tuple, dict)) and id(value) not in above:
-        parts = value.values() if isinstance(value, dict) else value
-        return sum(_calls(part, (*above, id(value))) for part in parts)
-    return 0
+    return sum(map(_calls, leaves(value))) if isinstance(value, KINDS) else 0
 
 
 def _classes(kind: type) -> list[type]:
@@ -346,4 +328,4 @@ def _give_back() -> None:
                 setattr(kind, name, method.function)
 
 
-_marker = Marker(Tanh(), lambda cell: len(_bind_cells(cell)))
+_marker = Marker(lambda cell: len(_bind_cells(cell)), _marked, _calls)

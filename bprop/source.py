@@ -14,7 +14,8 @@ from typing import Any, Callable, Optional, Union
 from mindspore import Tensor, mint, nn, ops
 
 from .._cache import fetch
-from . import lambdas
+from . import lambdas, marked
+from .containers import KINDS, leaves
 
 _TANH = (ops.tanh, mint.tanh)
 _UNKNOWN = object()
@@ -24,10 +25,14 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.
 class Marker:
     """Rewrites functions so that they call `tanh`, a marked primitive, where they call MindSpore's."""
 
-    def __init__(self, tanh: Any, bind: Callable[[nn.Cell], int]) -> None:
-        self.tanh = tanh
+    def __init__(
+        self, bind: Callable[[nn.Cell], int], mark: Callable[[Any], Any], count: Callable[[Any], int]
+    ) -> None:
+        self.tanh = marked.Tanh()
         self.bind = bind
         """Of a cell that a function makes where it uses it; returns how many calls of Tanh it has."""
+        self.mark, self.count = mark, count
+        """Of a value: the same with each Tanh in it marked, and how many there are."""
         self._made: dict[Any, Any] = {}
         self._calls: dict[Any, int] = {}
         self.unreadable: list[str] = []
@@ -42,8 +47,8 @@ class Marker:
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
         if any(function is tanh for tanh in _TANH):
-            return self.tanh
-        if not isinstance(function, FunctionType) or function in self._made:
+            return marked.tanh
+        if not isinstance(function, FunctionType) or function is marked.tanh or function in self._made:
             return self._made.get(function, function)
         self._made[function] = function  # also for a function that calls itself
         if not _reaches_tanh(function, set()):
@@ -55,7 +60,7 @@ class Marker:
             replace = _Replace(function, self)
             replace.body(tree)
             if replace.names:
-                self._made[function] = _compile(function, tree, replace.names)
+                self._made[function] = _compile(function, tree, replace.names, self.mark)
             self._calls[function] = replace.calls
         return self._made[function]
 
@@ -95,6 +100,11 @@ class _Replace(ast.NodeTransformer):
             if default is not None:
                 tree.args.kw_defaults[i] = self._default(default, named[argument.arg])
         self.visit(tree)
+        # Python keeps for a function what its body names; MindSpore looks there for what its defaults name.
+        defaults = filter(None, (*tree.args.defaults, *tree.args.kw_defaults))
+        inside = {node.id for default in defaults for node in ast.walk(default) if isinstance(node, ast.Name)}
+        for name in sorted(inside & {*self.names}):
+            tree.body.insert(0, ast.Assign([ast.Name(f"{name}_", ast.Store())], ast.Name(name, ast.Load())))
 
     def _default(self, node: ast.expr, value: Any) -> ast.expr:
         try:
@@ -149,9 +159,13 @@ class _Replace(ast.NodeTransformer):
 
     def _replaced(self, node: Union[ast.Name, ast.Attribute]) -> ast.AST:
         value = self._value(node) if isinstance(node.ctx, ast.Load) else _UNKNOWN
-        if any(value is tanh for tanh in _TANH) or isinstance(value, ops.Tanh):
+        if isinstance(value, ops.Tanh):
             self.calls += 1
             return self._name("tanh", self._marker.tanh)
+        if isinstance(value, KINDS):
+            calls = self._marker.count(value)
+            self.calls += calls
+            return self._name("values", self._marker.mark(value)) if calls else node
         if isinstance(value, FunctionType):
             value = inspect.unwrap(value)
             self.calls += self._marker.calls(value)
@@ -233,7 +247,9 @@ def _reaches_tanh(function: FunctionType, seen: set[Any]) -> bool:
     if "tanh" in names or "Tanh" in names:
         return True
     known = {**function.__globals__, **_closure(function)}
-    values = [known[name] for name in names if name in known]
+    held = [known[name] for name in names if name in known]
+    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    values = [leaf for value in held for leaf in leaves(value)]
     values += [vars(module).get(name) for module in values if isinstance(module, ModuleType) for name in names]
     kinds = [kind for value in values if _is_cell(value) for kind in value.__mro__ if kind not in nn.Cell.__mro__]
     # In a class with a bound cell a method is behind the `function` of what intercepts it.
@@ -256,7 +272,9 @@ def _names(code: CodeType) -> list[str]:
     return [*code.co_names, *code.co_freevars, *itertools.chain(*inner)]
 
 
-def _compile(function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any]) -> Any:
+def _compile(
+    function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any], mark: Callable[[Any], Any]
+) -> Any:
     # In an outer function, whose arguments the new one has for its closure: MindSpore looks for names there first.
     closure = {**_closure(function), **names}
     outer = ast.parse(f"def outer({', '.join(closure)}):\n    pass\n    return {tree.name}")
@@ -267,7 +285,7 @@ def _compile(function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any
     made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), function.__globals__, made)
     result = made["outer"](**closure)
-    result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    result.__defaults__, result.__kwdefaults__ = map(mark, (function.__defaults__, function.__kwdefaults__))
     result.__module__ = function.__module__
     result.__qualname__ = function.__qualname__.replace(lambdas.NAME, tree.name)  # MindSpore knows lambdas by it
     return result

@@ -269,6 +269,35 @@ def contains_itself():
     return net
 
 
+ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu, "more": [ops.Tanh()]}
+
+
+@launches(3)
+class GlobalContainers(nn.Cell):
+    def construct(self, x):
+        return ACTIVATIONS["tanh"](x) + ACTIVATIONS["relu"](x) + ACTIVATIONS["more"][0](x * 2) + through(x * 3)
+
+
+def through(x, times=2.0, *, act=ACTIVATIONS["tanh"]):
+    return act(x) * times
+
+
+def first_of(x, act=ops.tanh):
+    return act(x)
+
+
+@launches(2)
+class DefaultIsTanh(nn.Cell):
+    def construct(self, x):
+        return first_of(x) + through(x * 2) + first_of(x, ops.sin)
+
+
+@launches(2)
+class Vmapped(nn.Cell):
+    def construct(self, x):
+        return ops.vmap(ops.tanh)(x * 2) + ops.tanh(input=x * 3)
+
+
 @launches(4)
 class Lambdas(nn.Cell):
     """MindSpore reads those that have their lines for themselves."""
@@ -453,3 +482,22 @@ def test_a_class_that_is_bound_already_is_read_where_it_is_used(run_python):
         "print(int(tbw.bind(Outer())))\n"
     )
     assert printed.split() == ["1"]
+
+
+def test_tanh_itself_is_differentiated(mode):
+    """What differentiates takes functions, and no primitives."""
+
+    class Slopes(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.function = ops.tanh
+
+        def construct(self, x):
+            return ms.grad(self.function)(x) + ops.jacrev(mint.tanh)(x * 2).sum((2, 3))
+
+    net = Slopes()
+    own = net(Tensor(X)).asnumpy()
+    before = tbw.launch_count()
+    with tbw.bound(net):
+        np.testing.assert_allclose(net(Tensor(X)).asnumpy(), own, rtol=1e-5)
+    assert tbw.launch_count() - before == 2
