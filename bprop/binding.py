@@ -4,6 +4,7 @@
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -30,7 +31,8 @@ class Bound:
         return len(self.what)
 
     def __str__(self) -> str:
-        text = f"{', '.join(self.what) or 'no Tanh'} bound in {self.mechanism}"
+        counted = [f"{place} x {n}" if n > 1 else place for place, n in Counter(self.what).items()]
+        text = f"{', '.join(counted) or 'no Tanh'} bound in {self.mechanism}"
         if self.fused:
             text += f"; fused, not bound: {', '.join(self.fused)}"
         if self.unreadable:

@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn, Optional
 
+from ._version import __version__
 from .bprop.primitives import primitives
 from .commands import bench, check, doctor, train
-from .commands.session import UserError, use_device
+from .commands.session import UserError, use_device, without_warnings
 
 COMMANDS = (doctor, check, train, bench)
 
@@ -27,7 +28,8 @@ def main(arguments: Optional[list[str]] = None) -> int:
         if options.run is not doctor.run:  # which must not need what it examines
             options.device = use_device(options.device)
             _ = primitives.tanh  # what it lacks, a cache for instance, is said now and not in the middle of a graph
-        passed, result = options.run(options)
+        with without_warnings():
+            passed, result = options.run(options)
         if options.json:
             options.json.write_text(json.dumps(result, indent=2) + "\n")
     except BrokenPipeError:  # whoever read our output has had enough
@@ -75,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--mode", choices=["pynative", "graph", "both"], default="both")
     common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
     parser = _Parser(prog="mindspore-tanhbw", description="Tanh with CANN's backward kernel for MindSpore.")
+    parser.add_argument("--version", action="version", version=f"mindspore_tanhbw {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in COMMANDS:
         command = commands.add_parser(module.NAME, help=module.HELP, description=module.HELP, parents=[common])

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def build_library(name: str, source: str, flags: Sequence[str], depends: Sequenc
     command = compiler()
 
     def build(target: Path) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            print(f"mindspore_tanhbw: compiling {name}, once for this MindSpore", file=sys.stderr)
         file = target.with_suffix(".cc")
         file.write_text(source)
         done = subprocess.run([*command, str(file), "-o", str(target), *flags], capture_output=True, text=True)

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import mindspore_tanhbw
+
 
 def command(*arguments):
     return subprocess.run(
@@ -31,6 +33,12 @@ def test_check_passes():
     assert done.returncode == 0, done.stdout + done.stderr
     # Fourteen of dtypes, and of spellings eighteen in each mode.
     assert done.stdout.count(" ok") == 14 + 2 * 18
+    assert "WARNING" not in done.stdout + done.stderr
+
+
+def test_version():
+    done = command("--version")
+    assert (done.returncode, done.stdout) == (0, f"mindspore_tanhbw {mindspore_tanhbw.__version__}\n")
 
 
 def test_bench_measures_in_pairs(tmp_path):
@@ -39,7 +47,10 @@ def test_bench_measures_in_pairs(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads((tmp_path / "figures.json").read_text())
     assert len(done.stdout.splitlines()) == len(rows) + 2
-    for row in rows:
+    for line, row in zip(done.stdout.splitlines()[2:], rows):
+        wanted = row["target"].endswith(" ms")
+        measured = 1e3 * row["difference"] if wanted else row["ratio"]
+        assert line.endswith("above") == (measured > float(row["target"].split()[0]))
         assert row["ours"] > 0 and row["other"] > 0 and row["ratio"] == row["ours"] / row["other"]
     assert "<svg" in (tmp_path / "ratios.svg").read_text()
 

@@ -30,15 +30,24 @@ def run(options: argparse.Namespace) -> tuple[bool, list[Row]]:
             tell(row["what"])
     print(f"device {options.device}, median of {options.repeats}, both sides in turn in one process")
     print_table(
-        ["what", "against", "ours", "other", "ratio", "target"],
+        ["what", "against", "ours", "other", "measured", "at most", ""],
         [
-            [row["what"], row["against"], _time(row["ours"]), _time(row["other"]), f"{row['ratio']:.2f}", row["target"]]
+            [row["what"], row["against"], _time(row["ours"]), _time(row["other"]), *_verdict(row)]
             for row in rows
         ],
     )
     if options.plot:
         draw_ratios(rows, options.device, options.plot)
     return True, rows
+
+
+def _verdict(row: Row) -> tuple[str, str, str]:
+    """Measured and wanted: a ratio of the two times, or the milliseconds between them."""
+    if row["target"].endswith(" ms"):
+        measured, shown = 1e3 * row["difference"], f"{1e3 * row['difference']:+.0f} ms"
+    else:
+        measured, shown = row["ratio"], f"{row['ratio']:.2f}"
+    return shown, row["target"], "above" if measured > float(row["target"].split()[0]) else ""
 
 
 def _time(seconds: float) -> str:

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
                 if dtype != mindspore.bfloat16 or options.device != "CPU":
                     rows.append(_check(mode, dtype, "gradient of tanh", options.device))
             spellings += [_check_spelling(mode, name, options.device) for name in names]
-    print(f"device {options.device}, tolerance {ULPS} ULP of grad_output")
+    print(f"device {options.device}, error against MindSpore's own TanhGrad in ULP of grad_output, at most {ULPS}")
     if options.device == "CPU":
         print("MindSpore has no bfloat16 Tanh on CPU, so there is no gradient of it")
     else:

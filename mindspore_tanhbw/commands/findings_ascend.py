@@ -61,7 +61,8 @@ def _operator() -> Finding:
         root = cann_root()
     except RuntimeError as error:
         found, _, mend = str(error).replace("mindspore_tanhbw: ", "", 1).partition(". ")
-        return Finding(name, "missing", found.rstrip("."), "the operator has no kernel on Ascend", mend.rstrip("."))
+        mend = _SOURCE if mend.startswith("Source") else mend.rstrip(".")
+        return Finding(name, "missing", found.rstrip("."), "the operator has no kernel on Ascend", mend)
     except OSError as error:
         return Finding(name, "missing", f"{error.filename} cannot be read ({error.strerror})", "", _SOURCE)
     return Finding(name, "ok", f"{ACLNN_HEADER}, and libopapi.so with {ACLNN_KERNEL}, in {root}")

@@ -42,7 +42,7 @@ def measurements(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def _row(what: str, against: str, pair: Pair, target: str) -> Row:
-    figures = {"ours": pair.ours, "other": pair.other, "ratio": pair.ratio}
+    figures = {"ours": pair.ours, "other": pair.other, "ratio": pair.ratio, "difference": pair.ours - pair.other}
     return {"what": what, "against": against, **figures, "target": target}
 
 
@@ -151,4 +151,5 @@ def _process(options: argparse.Namespace) -> Iterator[Row]:
     ours = _IMPORT.format(before=", mindspore", package="mindspore_tanhbw")
     alone = _IMPORT.format(before="", package="mindspore")
     pair = processes_in_turn(ours, alone, options.processes)
-    yield _row("import, after MindSpore's", "MindSpore's", pair, "20 ms")
+    # What its import takes is the difference already: it is timed after MindSpore's own.
+    yield {**_row("import, after MindSpore's", "MindSpore's", pair, "+20 ms"), "difference": pair.ours}

@@ -4,6 +4,7 @@
 
 import argparse
 import contextlib
+import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,17 @@ def modes(wanted: str) -> Iterator[str]:
         if wanted in (name, "both"):
             mindspore.set_context(mode=value, jit_config={"jit_level": "O0"})
             yield name
+
+
+@contextlib.contextmanager
+def without_warnings() -> Iterator[None]:
+    """MindSpore warns of layers and settings that check and bench use on purpose, in the middle of their tables."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 @contextlib.contextmanager

@@ -45,10 +45,10 @@ def run(options: argparse.Namespace) -> tuple[bool, list[dict[str, Any]]]:
         print(f"\n{mode} mode on {options.device}, {ours['steps']} steps of {BATCH} digits")
         curves = zip(ours["loss"], own["loss"], ours["accuracy"], own["accuracy"])
         print_table(
-            ["epoch", "loss", "loss, MindSpore's gradient", "accuracy", "accuracy, MindSpore's gradient"],
+            ["epoch", "loss", "loss, MindSpore", "accuracy", "accuracy, MindSpore"],
             [[n, f"{a:.6f}", f"{b:.6f}", f"{c:.4f}", f"{d:.4f}"] for n, (a, b, c, d) in enumerate(curves, 1)],
         )
-        what = f"expected {expected}" if options.device == "CPU" else "more than none, as graphs keep their plans"
+        what = f"expected {expected}" if options.device == "CPU" else "of each graph, which keeps its plan, one counts"
         print(f"operator launches: {ours['launches']} ({what}), without it {own['launches']}")
         print(f"largest relative difference of the losses: {apart:.1e} (allowed {TOLERANCE:.0e})")
         results.append({"mode": mode, "operator": ours, "own": own, "expected_launches": expected})

@@ -97,6 +97,8 @@ def _stub(symbol):
 
 
 def _fill(target):
+    if sys.stderr.isatty():
+        print("cann_sim: building the simulator, once for this MindSpore", file=sys.stderr)
     if __package__:
         from .symbols import wanted
     else:

@@ -10,6 +10,7 @@ try:
 except ImportError:  # run.py is a script: its folder, not the package, is on the path
     from build import cann_root
 
+CHIP = re.compile(r"Ascend\d{3}\w*")
 FAILURE = re.compile(r"\w+=-?[1-9]\d*(@[1-9]\d*)?")
 
 
@@ -40,6 +41,8 @@ def environment(trace=None, soc=None, fail=(), workspace=None, base=None):
     if trace is not None:
         env["CANN_SIM_TRACE"] = os.path.abspath(trace)
     if soc is not None:
+        if not CHIP.fullmatch(soc):
+            raise ValueError(f"{soc!r} is no chip: Ascend910A, Ascend910B1 and the like are")
         env["CANN_SIM_SOC"] = soc
     if workspace is not None:
         if int(workspace) < 0:
