@@ -435,6 +435,11 @@ def test_a_failure_that_cannot_be_planned_is_refused(bad):
     assert done.returncode != 0 and bad in done.stderr
 
 
+def test_a_chip_that_is_none_is_refused():
+    done = run("--soc", "Ascend", body="")
+    assert done.returncode != 0 and "'Ascend' is no chip" in done.stderr
+
+
 def test_the_trace_has_one_json_line_per_call_that_launches_or_allocates(tmp_path):
     trace = tmp_path / "trace file.jsonl"
     done = run("--trace", trace, body="assert backward() == 0\nassert cann.aclrtSynchronizeStream(None) == 0")
