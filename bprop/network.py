@@ -168,7 +168,8 @@ def unbind_network(net: nn.Cell, but: Sequence[nn.Cell] = ()) -> None:
                         delattr(cell, name)
                     else:
                         setattr(cell, name, before)
-                _alive.discard(binding)
+                if binding.cell is cell:  # else it is that of the cell that this one was made from
+                    _alive.discard(binding)
         _marker.forget()
         _give_back()
     compile_and_parse_again()

@@ -439,6 +439,21 @@ def test_cells_made_from_bound_ones(mode):
         assert gradient(made)[1] == gradient(net)[1] == 0
 
 
+class OnlyOnce(nn.Cell):
+    """No other network has one, so that its class gets the methods back with it."""
+
+    def construct(self, x):
+        return ops.tanh(x)
+
+
+def test_a_cell_made_from_a_bound_one_does_not_unbind_it(mode):
+    net = OnlyOnce()
+    tbw.bind(net)
+    tbw.unbind(amp.auto_mixed_precision(net, "O1"))
+    assert tbw.is_bound(net) and gradient(net)[1] == 1
+    tbw.unbind(net)
+
+
 def test_pickle(mode):
     net = nn.SequentialCell(Plain(), Scaled(2.0))
     tbw.bind(net)
