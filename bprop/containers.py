@@ -18,11 +18,20 @@ def leaves(value: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
             yield from leaves(part, (*above, id(value)))
 
 
-def with_parts(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A container of the same kind with `change` of each part."""
-    if isinstance(value, dict):
-        filled = copy.copy(value)
-        filled.update({key: change(part) for key, part in value.items()})
-        return filled
-    changed = [change(part) for part in value]
-    return type(value)(*changed) if hasattr(value, "_fields") else type(value)(changed)  # a named tuple, the first
+def with_parts(value: Any, change: Callable[[Any], Any], above: tuple[int, ...] = ()) -> Any:
+    """The same with `change` of each of its leaves; the value itself where that changes nothing."""
+    if not isinstance(value, KINDS):
+        return change(value)
+    if id(value) in above:
+        return value
+    above = (*above, id(value))
+    before = [*(value.values() if isinstance(value, dict) else value)]
+    parts = [with_parts(part, change, above) for part in before]
+    if all(part is one for part, one in zip(parts, before)):
+        return value
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), parts)
+    filled = copy.copy(value)  # what its class makes of arguments is not known
+    for key, part in zip(value if isinstance(value, dict) else range(len(parts)), parts):
+        filled[key] = part
+    return filled

@@ -269,7 +269,7 @@ def _marked(value: Any) -> Any:
         if made is function:
             return value
         return BoundFunction(value) if type(made) is FunctionType else made
-    return with_parts(value, _marked) if isinstance(value, KINDS) and _calls(value) else value
+    return with_parts(value, _marked) if isinstance(value, KINDS) else value
 
 
 def _calls(value: Any) -> int:

@@ -62,6 +62,32 @@ def test_an_attribute_that_was_deleted_meanwhile_stays_away():
     assert not hasattr(net, "act")
 
 
+class Chosen(list):
+    def __init__(self, first, second):
+        super().__init__([first, second])
+
+
+def chosen():
+    return Chosen(ops.Tanh(), ops.Sin())
+
+
+def with_itself():
+    values = [ops.Tanh()]
+    values.append(values)
+    return values
+
+
+@pytest.mark.parametrize("make", [chosen, with_itself])
+def test_lists_of_any_kind(make):
+    values = make()
+    net = Own(lambda x: net.values[0](x))
+    net.values = values
+    tbw.bind(net)
+    assert type(net.values) is type(values) and launches(net) == 1
+    tbw.unbind(net)
+    assert net.values is values and launches(net) == 0
+
+
 def test_a_method_that_was_replaced_or_deleted_meanwhile():
     class Net(nn.Cell):
         def construct(self, x):
