@@ -304,7 +304,8 @@ def _reached_methods(kind: type) -> Iterator[Any]:
     for _, name, function in _methods(kind):
         if name not in hidden:
             yield function
-            if "super" not in inspect.unwrap(function).__code__.co_names:
+            code = getattr(inspect.unwrap(function), "__code__", None)  # none where what is wrapped is no function
+            if "super" not in getattr(code, "co_names", ()):
                 hidden.add(name)
 
 

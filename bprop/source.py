@@ -48,8 +48,10 @@ class Marker:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
         if any(function is tanh for tanh in _TANH):
             return marked.tanh
-        if not isinstance(function, FunctionType) or function is marked.tanh or function in self._made:
-            return self._made.get(function, function)
+        if not isinstance(function, FunctionType) or function is marked.tanh:
+            return function
+        if function in self._made:
+            return self._made[function]
         self._made[function] = function  # also for a function that calls itself
         if not _reaches_tanh(function, set()):
             return function
@@ -66,8 +68,10 @@ class Marker:
 
     def calls(self, function: Any) -> int:
         """How many calls of Tanh the source of a function has, with those in the functions that it calls."""
+        if any(function is tanh for tanh in _TANH):
+            return 1
         self.rewrite(function)
-        return self._calls.get(function, int(any(function is tanh for tanh in _TANH)))
+        return self._calls.get(function, 0) if isinstance(function, FunctionType) else 0
 
 
 def tanh_method(value: Any, tanh: Any) -> Any:

@@ -166,6 +166,22 @@ class DecoratedStatic(nn.Cell):
         return self.act(x)
 
 
+class Twice:
+    __hash__ = None
+
+    def __call__(self, x):
+        return 2 * x
+
+
+class WrapsAnObject(nn.Cell):
+    @functools.wraps(Twice())
+    def twice(self, x):
+        return 2 * x
+
+    def construct(self, x):
+        return ops.tanh(x)
+
+
 class Mixin:
     def act(self, x):
         return ops.tanh(x) * 2
@@ -197,6 +213,7 @@ NETS = {
     "decorated": lambda: Own(decorated),
     "jitted": lambda: Own(jitted),
     "decorated static": DecoratedStatic,
+    "wraps an object": WrapsAnObject,
     "mixin": WithMixin,
     "of the class": OfTheClass,
     "named tuple": lambda: First(collections.namedtuple("Acts", "tanh sin")(ops.Tanh(), ops.Sin())),
