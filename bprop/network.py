@@ -66,8 +66,8 @@ class BoundMethod:
     PyNative mode calls it. Graph mode takes it for a method, and reads a source in which each Tanh carries the mark.
     """
 
-    def __init__(self, method: MethodType) -> None:
-        self._method = method
+    def __init__(self, method: Any) -> None:
+        self._method: MethodType = method._method if type(method) is BoundMethod else method  # by a pickle it may be
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not _is_bound(self._method.__self__):  # any more; recompute keeps a method
@@ -96,7 +96,7 @@ class BoundMethod:
         return hash(self._method)
 
     def __reduce__(self) -> Any:
-        return getattr, (self._method.__self__, self._method.__name__)
+        return BoundMethod, (self._method,)  # of a copy that has no Binding yet, getattr would be the method itself
 
 
 class BoundFunction:

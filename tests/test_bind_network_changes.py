@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import collections
+import copy
 import functools
 import pickle
 
@@ -219,6 +220,29 @@ NETS = {
     "named tuple": lambda: First(collections.namedtuple("Acts", "tanh sin")(ops.Tanh(), ops.Sin())),
     "ordered": lambda: Named(collections.OrderedDict(tanh=ops.Tanh())),
 }
+
+
+class OwnMethod(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.alias = self.act
+
+    def act(self, x):
+        return ops.tanh(x) * 2
+
+    def construct(self, x):
+        return self.alias(x)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_a_copy_with_a_method_for_attribute(mode, duplicate):
+    net = OwnMethod()
+    tbw.bind(net)
+    other = duplicate(net)
+    tbw.unbind(net)
+    assert other.alias.__self__ is other and launches(other) == 1
+    tbw.unbind(other)
+    assert launches(other) == 0
 
 
 @pytest.mark.parametrize("name", NETS)
