@@ -171,7 +171,8 @@ class _Together:
     holders: set[object] = field(default_factory=set)
 
 
-_together: dict[Optional[int], _Together] = {}
+_together: dict[Optional[int], list[_Together]] = {}
+"""By network; more than one where something was unbound, or a cell added, between a context and one inside it."""
 
 
 def _enter(net: Optional[nn.Cell]) -> tuple[Bound, object]:
@@ -180,25 +181,27 @@ def _enter(net: Optional[nn.Cell]) -> tuple[Bound, object]:
         before = registry.every_tanh if net is None else is_network_bound(net)
         cells = [] if net is None else bound_cells(net)
         report = bind(net)
-        if not before or key not in _together:  # if not, then unbind was called within those that are there
-            _together[key] = _Together(before, cells)
-        _together[key].holders.add(me)
+        nested = _together.setdefault(key, [])
+        if not before or not nested:
+            nested.append(_Together(before, cells))
+        nested[-1].holders.add(me)
         return report, me
 
 
 def _leave(net: Optional[nn.Cell], me: object) -> None:
     key = None if net is None else id(net)
     with _lock:
-        together = _together.get(key)
-        if together is None or me not in together.holders:
-            return
-        together.holders.remove(me)
-        if not together.holders:
-            del _together[key]
+        nested = _together[key]
+        for together in nested:
+            together.holders.discard(me)
+        while nested and not nested[-1].holders:
+            together = nested.pop()
             if net is None and not together.before:
                 unbind()
             elif net is not None and not together.before:
                 unbind_network(net, together.cells)
+        if not nested:
+            del _together[key]
 
 
 def _check(net: Any) -> None:

@@ -125,6 +125,18 @@ def test_contexts_of_a_network_and_of_its_part_nest(mode):
     assert not tbw.is_bound(part) and launches(net) == 0
 
 
+@pytest.mark.parametrize("change", [lambda net: net.append(nn.Tanh()), lambda net: tbw.unbind(net[0]), tbw.unbind])
+def test_contexts_of_a_network_that_changes_between_them_nest(mode, change):
+    net = nn.SequentialCell(nn.Tanh(), nn.Tanh())
+    with tbw.bound(net):
+        change(net)
+        bound = [tbw.is_bound(cell) for cell in net]
+        with tbw.bound(net):
+            assert launches(net) == len(net)
+        assert [tbw.is_bound(cell) for cell in net] == bound
+    assert launches(net) == 0 and not any(map(tbw.is_bound, net))
+
+
 def test_a_part_that_was_bound_before_is_bound_after(mode):
     part = nn.Tanh()
     tbw.bind(part)
