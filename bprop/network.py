@@ -84,7 +84,8 @@ class BoundMethod:
 
     @property
     def __func__(self) -> Callable[..., Any]:
-        return _marker.rewrite(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
+        with _lock:  # not what another thread has half rewritten
+            return _marker.rewrite(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
@@ -119,7 +120,8 @@ class BoundFunction:
 
     @property
     def __wrapped__(self) -> Any:
-        return _marker.rewrite(inspect.unwrap(self._function))
+        with _lock:
+            return _marker.rewrite(inspect.unwrap(self._function))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

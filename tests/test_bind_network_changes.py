@@ -6,6 +6,8 @@ import collections
 import copy
 import functools
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import mindspore as ms
 import numpy as np
@@ -409,3 +411,17 @@ def test_a_source_beyond_ascii_in_any_locale(run_python):
     )
     printed = run_python(program, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert printed.split() == ["1"]
+
+
+def test_threads_that_compile_at_once_read_the_same_source():
+    nets = [Own(plain) for _ in range(8)]
+    tbw.bind(nn.CellList(nets))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(20):
+                tbw.bind(nn.Tanh())  # from here on sources are read again
+                assert len(set(pool.map(lambda net: net.act.__wrapped__, nets))) == 1
+    finally:
+        sys.setswitchinterval(interval)
