@@ -85,7 +85,7 @@ class BoundMethod:
     @property
     def __func__(self) -> Callable[..., Any]:
         with _lock:  # not what another thread has half rewritten
-            return _marker.rewrite(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
+            return _marker.read(inspect.unwrap(self._method.__func__))  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
@@ -121,7 +121,7 @@ class BoundFunction:
     @property
     def __wrapped__(self) -> Any:
         with _lock:
-            return _marker.rewrite(inspect.unwrap(self._function))
+            return _marker.read(inspect.unwrap(self._function))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

@@ -35,6 +35,7 @@ class Marker:
         """Of a value: the same with each Tanh in it marked, and how many there are."""
         self._made: dict[Any, Any] = {}
         self._calls: dict[Any, int] = {}
+        self._replaced: dict[Any, list[_Replaced]] = {}
         self.unreadable: list[str] = []
         """Functions that call Tanh, but whose source cannot be had."""
 
@@ -42,7 +43,27 @@ class Marker:
         """What was rewritten: a global or a closure may hold another function, or value, by the next binding."""
         self._made.clear()
         self._calls.clear()
+        self._replaced.clear()
         self.unreadable.clear()
+
+    def read(self, function: Any) -> Any:
+        """What `rewrite` returns, also where the program put something else in the place of what was replaced."""
+        if not self._is_current(function, set()):
+            self.forget()
+        return self.rewrite(function)
+
+    def _is_current(self, function: Any, seen: set[Any]) -> bool:
+        if not isinstance(function, FunctionType) or function in seen:
+            return True
+        seen.add(function)
+        for path, value, parts, functions in self._replaced.get(function, ()):
+            if _find(function, path) is not value:
+                return False
+            if isinstance(value, KINDS) and [*map(id, leaves(value))] != [*map(id, parts)]:
+                return False
+            if not all(self._is_current(one, seen) for one in functions):
+                return False
+        return True
 
     def rewrite(self, function: Any) -> Any:
         """The function for Graph mode to read; the same one where it calls no Tanh, itself or through another."""
@@ -64,6 +85,7 @@ class Marker:
             if replace.names:
                 self._made[function] = _compile(function, tree, replace.names, self.mark)
             self._calls[function] = replace.calls
+            self._replaced[function] = replace.replaced
         return self._made[function]
 
     def calls(self, function: Any) -> int:
@@ -81,6 +103,10 @@ def tanh_method(value: Any, tanh: Any) -> Any:
     return value.tanh()
 
 
+_Replaced = tuple[list[str], Any, list[Any], list[Any]]
+"""The names that lead to a value, the value, what is in it, and the functions among that."""
+
+
 class _Replace(ast.NodeTransformer):
     def __init__(self, function: FunctionType, marker: Marker) -> None:
         self._function = function
@@ -88,6 +114,7 @@ class _Replace(ast.NodeTransformer):
         self._known = {**function.__globals__, **_closure(function)}
         self._taken = {*_all_names(function.__code__)}
         self.names: dict[str, Any] = {}
+        self.replaced: list[_Replaced] = []
         self.calls = 0
 
     def body(self, tree: ast.FunctionDef) -> None:
@@ -155,14 +182,22 @@ class _Replace(ast.NodeTransformer):
         return cell, self._marker.bind(cell)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self._replaced(node)
+        return self._visited(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        done = self._replaced(node)
+        done = self._visited(node)
         return self.generic_visit(node) if done is node else done
 
-    def _replaced(self, node: Union[ast.Name, ast.Attribute]) -> ast.AST:
+    def _visited(self, node: Union[ast.Name, ast.Attribute]) -> ast.AST:
         value = self._value(node) if isinstance(node.ctx, ast.Load) else _UNKNOWN
+        done = self._instead(node, value)
+        if done is not node:
+            parts = [*leaves(value)]
+            functions = [inspect.unwrap(part) for part in parts if isinstance(part, FunctionType)]
+            self.replaced.append((_path(node), value, parts, functions))
+        return done
+
+    def _instead(self, node: Union[ast.Name, ast.Attribute], value: Any) -> ast.AST:
         if isinstance(value, ops.Tanh):
             self.calls += 1
             return self._name("tanh", self._marker.tanh)
@@ -214,6 +249,21 @@ def _bound_in(scope: ast.AST) -> set[str]:
         if not isinstance(node, (*_SCOPES, ast.ClassDef)):
             waiting += ast.iter_child_nodes(node)
     return bound
+
+
+def _path(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Attribute):
+        return [*_path(node.value), node.attr]
+    return [node.id] if isinstance(node, ast.Name) else []
+
+
+def _find(function: FunctionType, path: list[str]) -> Any:
+    first, *rest = path
+    inside = function.__code__.co_freevars
+    value = _closure(function).get(first) if first in inside else function.__globals__.get(first, _UNKNOWN)
+    for name in rest:
+        value = getattr(value, name, _UNKNOWN)
+    return value
 
 
 def _is_cell(value: Any) -> bool:
@@ -280,7 +330,8 @@ def _compile(
     function: FunctionType, tree: ast.FunctionDef, names: dict[str, Any], mark: Callable[[Any], Any]
 ) -> Any:
     # In an outer function, whose arguments the new one has for its closure: MindSpore looks for names there first.
-    closure = {**_closure(function), **names}
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    closure = {**dict.fromkeys(cells), **_closure(function), **names}
     outer = ast.parse(f"def outer({', '.join(closure)}):\n    pass\n    return {tree.name}")
     outer.body[0].body[0] = tree  # type: ignore[attr-defined]
     text = ast.unparse(ast.fix_missing_locations(outer))
@@ -288,7 +339,11 @@ def _compile(
     filename = str(fetch(f"{tree.name}.py", [text], lambda path: path.write_text(text, "utf-8") and None))
     made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), function.__globals__, made)
-    result = made["outer"](**closure)
+    copied = made["outer"](**closure)
+    # With the cells themselves: the program may change what is in them.
+    own = zip(copied.__code__.co_freevars, copied.__closure__ or ())
+    shared = tuple(cells.get(name, cell) for name, cell in own)
+    result = FunctionType(copied.__code__, function.__globals__, tree.name, closure=shared)
     result.__defaults__, result.__kwdefaults__ = map(mark, (function.__defaults__, function.__kwdefaults__))
     result.__module__ = function.__module__
     result.__qualname__ = function.__qualname__.replace(lambdas.NAME, tree.name)  # MindSpore knows lambdas by it

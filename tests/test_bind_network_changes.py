@@ -38,6 +38,48 @@ class Own(nn.Cell):
         return self.act(x)
 
 
+def chosen_function(x):
+    return ops.tanh(x)
+
+
+CHOICES = {"act": chosen_function}
+NEW = {"a function": {"chosen_function": ops.sin}, "a dict": {"CHOICES": {"act": ops.sin}}, "what is in a dict": {}}
+
+
+class ByGlobals(nn.Cell):
+    def construct(self, x):
+        return chosen_function(x) + CHOICES["act"](2 * x)
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_what_a_global_name_stands_for_is_what_the_program_says(mode, monkeypatch, name):
+    net = ByGlobals()
+    with tbw.bound(net):
+        assert launches(net) == 2
+        for variable, value in NEW[name].items():
+            monkeypatch.setitem(globals(), variable, value)
+        if not NEW[name]:
+            monkeypatch.setitem(CHOICES, "act", ops.sin)
+        x = Tensor(np.array([[0.4], [1.3]], np.float32))  # of another shape, so that it is compiled again
+        result = net(x).asnumpy()
+    np.testing.assert_allclose(result, ByGlobals()(x).asnumpy(), rtol=1e-6)
+
+
+def test_what_a_closure_holds_is_what_the_program_says(mode):
+    factor = 2.0
+
+    def act(x):
+        return ops.tanh(x) * factor
+
+    net = Own(act)
+    x = Tensor(np.array([[0.4], [1.3]], np.float32))
+    with tbw.bound(net):
+        net(Tensor(X))
+        factor = 5.0
+        assert launches(net) == 1
+        np.testing.assert_allclose(net(x).asnumpy(), 5 * np.tanh(x.asnumpy()), rtol=1e-6)
+
+
 @pytest.mark.parametrize("new", [ops.Sin(), nn.ReLU()])
 def test_an_attribute_that_was_changed_meanwhile_stays(new):
     net = Own(ops.Tanh())
