@@ -151,7 +151,12 @@ def bind_network(net: nn.Cell) -> tuple[list[str], list[str], list[str]]:
     with _lock:
         _give_back()  # of networks that are gone, and would keep their classes alive
         _marker.forget()
-        found = _bind_cells(net)
+        before = bound_cells(net)
+        try:
+            found = _bind_cells(net)
+        except BaseException:
+            unbind_network(net, before)
+            raise
         unreadable = [*_marker.unreadable]
     compile_and_parse_again()
     return found, [_label(name, cell) for name, cell in _cells(net) if _is_fused(cell)], unreadable

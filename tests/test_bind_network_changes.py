@@ -467,3 +467,18 @@ def test_threads_that_compile_at_once_read_the_same_source():
                 assert len(set(pool.map(lambda net: net.act.__wrapped__, nets))) == 1
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_a_binding_that_fails_leaves_nothing_behind():
+    class Unwilling(dict):
+        def __copy__(self):
+            raise KeyError("no copies")
+
+    net = nn.SequentialCell(nn.Tanh(), Own(Unwilling(tanh=ops.Tanh())))
+    before = [dict(vars(one)) for one in (net[0], net[1])]
+    construct = vars(nn.Tanh)["construct"]
+    with pytest.raises(KeyError, match="no copies"):
+        tbw.bind(net)
+    assert not tbw.is_bound(net) and not tbw.is_bound(net[0])
+    assert [dict(vars(one)) for one in (net[0], net[1])] == before
+    assert vars(nn.Tanh)["construct"] is construct

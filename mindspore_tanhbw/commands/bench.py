@@ -44,10 +44,10 @@ def run(options: argparse.Namespace) -> tuple[bool, list[Row]]:
 def _verdict(row: Row) -> tuple[str, str, str]:
     """Measured and wanted: a ratio of the two times, or the milliseconds between them."""
     if row["target"].endswith(" ms"):
-        measured, shown = 1e3 * row["difference"], f"{1e3 * row['difference']:+.0f} ms"
+        measured, unit = f"{1e3 * row['difference']:+.0f}", " ms"
     else:
-        measured, shown = row["ratio"], f"{row['ratio']:.2f}"
-    return shown, row["target"], "above" if measured > float(row["target"].split()[0]) else ""
+        measured, unit = f"{row['ratio']:.2f}", ""
+    return measured + unit, row["target"], "above" if float(measured) > float(row["target"].split()[0]) else ""
 
 
 def _time(seconds: float) -> str:
