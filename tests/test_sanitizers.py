@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,12 @@ class Instrumented:
         self.caches.mkdir()
 
     def build_kernel(self):
-        self.run("setup.py", "-q", "build_ext", "--inplace", preload=False)
+        # As a wheel, for which pip gets the setuptools that it needs.
+        done, _ = self.run("-m", "build", "-q", "--wheel", "--outdir", str(self.folder), preload=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (wheel,) = self.folder.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extract("mindspore_tanhbw/_tanh_backward_cpu.so", self.clone)
 
     def run(self, *arguments, preload=True):
         """Python in the copy; what it printed, and what the sanitizers reported of it and its children."""
@@ -189,9 +195,9 @@ ASCEND = {"_tanh_backward_cpu.so", "runner.so", "aclnn_callback.so", "libcann_si
 @pytest.mark.parametrize(
     "libraries, files, tests",
     [
-        (CPU, "operator binding bind_network", 184),
-        (CPU, "bad_input", 285),
-        ({"libcann_sim.so"}, "sim_protocol sim_operators", 309),
+        (CPU, "operator binding bind_network", 150),
+        (CPU, "bad_input", 250),
+        ({"libcann_sim.so"}, "sim_protocol sim_operators", 250),
         (ASCEND, "ascend", 17),
         (ASCEND, "ascend_faults", 5),
     ],
