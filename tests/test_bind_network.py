@@ -11,8 +11,7 @@ import pytest
 from mindspore import Parameter, Tensor, mint, nn, ops
 
 import mindspore_tanhbw as tbw
-
-X = np.array([[-2.0, -0.3, 0.0], [0.4, 1.1, 2.5]], np.float32)
+from gradients import X, gradient
 
 
 def doubled_tanh(x):
@@ -51,12 +50,6 @@ class Both(nn.Cell):
 
     def construct(self, x):
         return self.first(x) + self.second(x)
-
-
-def gradient(function, x=X):
-    before = tbw.launch_count()
-    result = ms.grad(function)(Tensor(x)).asnumpy()
-    return result, tbw.launch_count() - before
 
 
 @pytest.fixture

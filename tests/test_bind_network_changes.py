@@ -15,14 +15,7 @@ import pytest
 from mindspore import Tensor, nn, ops
 
 import mindspore_tanhbw as tbw
-
-X = np.array([[-2.0, -0.3, 0.7]], np.float32)
-
-
-def gradient(net):
-    before = tbw.launch_count()
-    result = ms.grad(net)(Tensor(X)).asnumpy()
-    return result, tbw.launch_count() - before
+from gradients import X, gradient
 
 
 def launches(net):

@@ -14,8 +14,8 @@ from mindspore import Tensor, amp, jit_class, mint, nn, ops
 from mindspore.ops import tanh as renamed
 
 import mindspore_tanhbw as tbw
+from gradients import X, gradient
 
-X = np.array([[-2.0, -0.3, 0.0], [0.4, 1.1, 2.5]], np.float32)
 PRIMITIVE = ops.Tanh()
 FACTOR = 3.0
 LAUNCHES = {}
@@ -338,12 +338,6 @@ class NotTanh(nn.Cell):
 
     def tanh(self):
         return 0.5
-
-
-def gradient(net, x=X):
-    before = tbw.launch_count()
-    result = ms.grad(net)(Tensor(x)).asnumpy()
-    return result, tbw.launch_count() - before
 
 
 @pytest.mark.parametrize("name", LAUNCHES)
