@@ -58,19 +58,20 @@ def compiled(tmp_path_factory):
 
 
 def run_threads(sanitizer, objects, folder):
+    """The program of threads, as it ended; it may have been stopped before the first line of its trace."""
     program, trace = folder / "program", folder / "trace"
     subprocess.run(["g++", *sanitizer.split(), *objects, "-pthread", "-ldl", "-o", program], check=True, timeout=100)
     variables = {"CANN_SIM_TRACE": str(trace), "CANN_SIM_FAIL": ";".join(FAILURES), "TSAN_OPTIONS": "halt_on_error=1"}
-    done = subprocess.run(
+    return subprocess.run(
         [program, str(len(FAILURES))], capture_output=True, text=True, timeout=60, env={**os.environ, **variables}
     )
-    return done, [json.loads(line) for line in trace.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("sanitizer", [ADDRESS, THREAD], ids=["address", "thread"])
 def test_threads_of_the_simulator(compiled, sanitizer, tmp_path):
-    done, trace = run_threads(sanitizer, compiled(sanitizer), tmp_path)
+    done = run_threads(sanitizer, compiled(sanitizer), tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"240 launches, {len(FAILURES)} failures\n", "")
+    trace = [json.loads(line) for line in (tmp_path / "trace").read_text().splitlines()]
     launches = [line["status"] for line in trace if line["call"] == "aclnnTanhBackward" and line["phase"] == 2]
     assert sorted(launches) == [0] * 240 + [361001]
 
@@ -102,7 +103,7 @@ def test_it_catches_in_the_simulator(compiled, sanitizer, file, text, spoilt, re
     assert source.count(text) == 1
     (tmp_path / file).write_text(source.replace(text, spoilt))
     others = [one for one in compiled(sanitizer) if one.stem != Path(file).stem]
-    done, _ = run_threads(sanitizer, others + compile_all([tmp_path / file], tmp_path, sanitizer), tmp_path)
+    done = run_threads(sanitizer, others + compile_all([tmp_path / file], tmp_path, sanitizer), tmp_path)
     assert done.returncode != 0 and report in done.stderr, done.stderr
 
 
