@@ -315,9 +315,25 @@ def test_without_cann_only_the_cpu_is_usable(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def copied_package(folder):
+    shutil.copytree(ROOT / "mindspore_tanhbw", folder / "mindspore_tanhbw", ignore=shutil.ignore_patterns("*.so"))
+    shutil.copytree(ROOT / "bprop", folder / "mindspore_tanhbw" / "bprop")
+
+
+def test_package_in_a_folder_with_a_colon(tmp_path, monkeypatch):
+    copied_package(tmp_path / "a:b")
+    monkeypatch.chdir(tmp_path / "a:b")
+    done = doctor("--device", "CPU", PYTHONPATH="")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = line(done, "CPU kernel")
+    assert found.startswith("missing") and "has a colon in its path" in found and "into another folder" in found
+    code = "from mindspore_tanhbw import launch_count as f\ntry: f()\nexcept RuntimeError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert f"{tmp_path}/a:b/mindspore_tanhbw has a colon in its path" in done.stdout, done.stderr
+
+
 def test_kernel_library_that_cannot_be_loaded(tmp_path):
-    shutil.copytree(ROOT / "mindspore_tanhbw", tmp_path / "mindspore_tanhbw", ignore=shutil.ignore_patterns("*.so"))
-    shutil.copytree(ROOT / "bprop", tmp_path / "mindspore_tanhbw" / "bprop")
+    copied_package(tmp_path)
     (tmp_path / "mindspore_tanhbw" / "_tanh_backward_cpu.so").touch()
     done = doctor("--device", "CPU", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1, done.stdout + done.stderr

@@ -101,15 +101,16 @@ def device_target(device: str) -> Finding:
 
 def cpu_kernel() -> Finding:
     """The library with the CPU kernel, which Ascend needs, too: shape inference is in it."""
-    name, mend = "CPU kernel", "run pip install . in a clone"
+    name = "CPU kernel"
     try:
         path = library_path()
     except RuntimeError as error:
-        return Finding(name, "missing", _text(error), "", mend)
+        found, _, mend = _text(error).rstrip(".").rpartition(". ")
+        return Finding(name, "missing", found, "", mend)
     try:
         kernel = library()
     except OSError as error:
-        return Finding(name, "missing", f"{path} cannot be loaded ({error})", "", mend)
+        return Finding(name, "missing", f"{path} cannot be loaded ({error})", "", "run pip install . in a clone")
     kernel.tanhbw_path.restype = ctypes.c_char_p
     return Finding(name, "ok", f"{path}, {kernel.tanhbw_path().decode()}, up to {kernel.tanhbw_num_threads()} threads")
 
