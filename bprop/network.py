@@ -72,11 +72,11 @@ class BoundMethod:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not _is_bound(self._method.__self__):  # any more; recompute keeps a method
             return self._method(*arguments, **named)
-        registry.call(+1)
+        registry.enter()
         try:
             return self._method(*arguments, **named)
         finally:
-            registry.call(-1)
+            registry.leave()
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

@@ -45,16 +45,27 @@ class Registry:
             with self._lock:
                 self._set(every_tanh=self._every_tanh, marked=True)
 
-    def call(self, change: int) -> None:
-        """A call of a bound network begins, 1, or ends, -1: of what is recorded in between every Tanh is bound."""
+    def enter(self) -> None:
+        """A call of a bound network begins: of what is recorded until it ends every Tanh is bound."""
+        self._wait()
+        self._count(+1)
+
+    def leave(self) -> None:
+        """A call of a bound network ends."""
+        try:
+            self._wait()
+        finally:
+            self._count(-1)
+
+    def _wait(self) -> None:
+        # Without the runner nothing can be put between the operators. One that failed raises its exception here.
+        if runner().record is None:
+            pynative_executor.sync()
+
+    def _count(self, change: int) -> None:
         library = self._open()
         library.tanhbw_registry_calling(change)
-        record = runner().record
-        if record is not None:
-            record(change)
-        else:
-            pynative_executor.sync()
-            library.tanhbw_registry_recording(change)
+        (runner().record or library.tanhbw_registry_recording)(change)
 
     def entry_bytes(self, name: str) -> bytes:
         """The builder in the registry's entry, as it lies in memory."""
