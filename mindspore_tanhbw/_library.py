@@ -32,7 +32,7 @@ def library_path() -> Path:
         if installed.exists() and distribution.version == __version__:
             return installed.resolve()
     raise RuntimeError(
-        f"mindspore_tanhbw {__version__}: its CPU kernel {CPU_LIBRARY} is not built. "
+        f"mindspore_tanhbw: the CPU kernel {CPU_LIBRARY} of {__version__} is not built. "
         "Run 'pip install .' in the folder with setup.py."
     )
 

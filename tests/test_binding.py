@@ -201,17 +201,19 @@ def test_bound_nests_and_survives_exceptions():
 
 
 def test_binding_from_many_threads():
+    rounds = []
+
     def work():
         for _ in range(200):
             with tbw.bound():
-                pass
+                rounds.append(tbw.is_bound())
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    tbw.unbind()
+    assert rounds == [True] * 800 and not tbw.is_bound()
     assert gradient(Function())[1] == 0
 
 

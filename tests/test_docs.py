@@ -66,10 +66,10 @@ def commands():
     return sorted(lines - NOT_RUN.keys())
 
 
-def run(command, folder):
+def run(command, folder, timeout=300):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "PATH": path}
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=timeout)
 
 
 @pytest.fixture

@@ -59,7 +59,8 @@ def _cache_folder():
     folder = base / "mindspore_tanhbw" / "ascend_sim"
     if any(word in str(folder) for word in UNUSABLE_IN_PATH):
         folder = Path("/var/tmp") / f"mindspore_tanhbw_ascend_sim-{os.getuid()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for made in (folder.parent, folder):  # the package has its own cache in the former
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
     if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
         raise RuntimeError(f"{folder} can be written by others: it is not used; set XDG_CACHE_HOME to a private folder")
