@@ -18,7 +18,7 @@ def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     .. math::
         grad\_input = grad\_output \cdot (1 - output^2)
 
-    Definition: CANN's aclnnTanhBackward. Both results of float16 and bfloat16 are computed in float32 and rounded
+    Definition: CANN's aclnnTanhBackward. Results of float16 and bfloat16 are computed in float32 and rounded
     once. Differentiable in both inputs, to any order.
 
     Args:
