@@ -47,23 +47,24 @@ class Registry:
 
     def enter(self) -> None:
         """A call of a bound network begins: of what is recorded until it ends every Tanh is bound."""
+        library = self._open()
         self._wait()
-        self._count(+1)
+        self._count(library, +1)
 
     def leave(self) -> None:
         """A call of a bound network ends."""
+        library = self._open()
         try:
             self._wait()
         finally:
-            self._count(-1)
+            self._count(library, -1)
 
     def _wait(self) -> None:
         # Without the runner nothing can be put between the operators. One that failed raises its exception here.
         if runner().record is None:
             pynative_executor.sync()
 
-    def _count(self, change: int) -> None:
-        library = self._open()
+    def _count(self, library: ctypes.PyDLL, change: int) -> None:
         library.tanhbw_registry_calling(change)
         (runner().record or library.tanhbw_registry_recording)(change)
 

@@ -16,13 +16,19 @@ _lock = threading.Lock()
 
 
 def library_path() -> Path:
-    """The kernel's library: beside this file, or, in a clone that shadows the install, in the installed package."""
-    here = Path(__file__).resolve().with_name(CPU_LIBRARY)
-    if ":" in str(here):
+    """The kernel's library, in a path that ops.Custom takes."""
+    path = _built_library()
+    if ":" in str(path):
         raise RuntimeError(
-            f"mindspore_tanhbw: {here.parent} has a colon in its path, after which ops.Custom looks for the name of a "
+            f"mindspore_tanhbw: {path.parent} has a colon in its path, after which ops.Custom looks for the name of a "
             "function. Put the package into another folder."
         )
+    return path
+
+
+def _built_library() -> Path:
+    # Beside this file, or, in a clone that shadows the install, in the installed package.
+    here = Path(__file__).resolve().with_name(CPU_LIBRARY)
     if here.exists():
         return here
     from importlib import metadata  # takes longer to import than this package does
