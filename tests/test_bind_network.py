@@ -253,7 +253,7 @@ while True:
 
 
 @pytest.mark.parametrize("without", [False, True], ids=["with runner", "without"])
-def test_an_operator_that_fails_in_the_network_does_so_too(run_python, without):
+def test_an_operator_that_fails_in_the_network_ends_the_binding_of_what_follows(run_python, without):
     """Asynchronously: its exception comes from whatever waits for it next."""
     assert run_python(FAILING_OPERATOR.format(without=without)).split() == ["True", "1", "0"]
 

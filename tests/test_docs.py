@@ -97,7 +97,7 @@ def test_snippet_prints_what_stands_below_it(run_python, page, snippet, output):
     "command", [pytest.param(one, marks=pytest.mark.long if one in RUN_LONG else ()) for one in commands()]
 )
 def test_command_succeeds(clone, command):
-    done = run(command, clone)
+    done = run(command, clone, 1200 if command in RUN_LONG else 300)
     assert done.returncode == 0, done.stdout + done.stderr
     if command == API_REFERENCE:
         assert done.stdout + done.stderr == "", "no warnings"

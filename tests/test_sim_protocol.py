@@ -5,6 +5,7 @@
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,9 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cann_sim import build
 from cann_sim.build import cann_root
 from cann_sim.client import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Cann
 from cann_sim.environment import environment
+from mindspore_tanhbw import _cache
 
 NULLPTR, INVALID, RUNTIME, INNER_NULLPTR = 161001, 161002, 361001, 561103
 RT_PARAM, RT_CONTEXT, RT_MEMORY, RT_AICORE, RT_TIMEOUT = 107000, 107003, 207001, 507015, 507046
@@ -470,12 +473,27 @@ def test_a_call_that_fails_leaves_a_trace(tmp_path):
 # The build.
 
 
-def test_a_warm_start_builds_nothing():
-    library = cann_root() / "lib64/libcann_sim.so"
-    before = library.stat()
-    subprocess.run([sys.executable, HERE / "cann_sim/run.py", "--", "true"], check=True, timeout=300)
-    after = library.stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+def test_a_warm_start_builds_nothing(tmp_path):
+    cann_root()
+    compiler = tmp_path / "g++"  # tells its version, and compiles nothing
+    compiler.write_text(f'#!/bin/sh\ncase "$1" in -dump*) exec {shutil.which("g++")} "$@";; *) exit 1;; esac\n')
+    compiler.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    start = [sys.executable, HERE / "cann_sim/run.py", "--", "true"]
+    assert subprocess.run(start, env=env, timeout=300).returncode == 0
+    cold = subprocess.run(start, env={**env, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, timeout=300)
+    assert cold.returncode != 0
+
+
+def test_the_cache_can_be_used_by_the_package_whatever_the_umask(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(_cache.VARIABLE, raising=False)
+    before = os.umask(0o002)
+    try:
+        assert build._cache_folder().is_relative_to(tmp_path)
+    finally:
+        os.umask(before)
+    assert _cache.folder() == tmp_path / "mindspore_tanhbw"
 
 
 def test_several_processes_that_start_at_once_build_once_and_remove_what_is_long_unused(tmp_path):
