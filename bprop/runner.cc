@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Python.h>
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -172,6 +174,17 @@ TensorPtr Launch(const TensorPtr &grad_output, const TensorPtr &output, bool asc
 }
 
 #ifdef TANHBW_CALLS
+std::mutex one_producer;
+
+// MindSpore's queue is for one producer, whose first task starts its thread, but DispatchOp gives the GIL away before it
+// pushes: of several threads at once some would start a second thread, which ends the process.
+void Dispatch(const std::shared_ptr<runtime::AsyncTask> &task) {
+  PyThreadState *python = PyEval_SaveThread();  // a full queue may wait for it
+  std::shared_ptr<void> restored(python, [](void *state) { PyEval_RestoreThread(static_cast<PyThreadState *>(state)); });
+  std::lock_guard<std::mutex> lock(one_producer);
+  pynative::DispatchOp(task);
+}
+
 // By a MsDispatchMode, which 2.10 has, or a tensor of a class that wants its operators for itself.
 bool IsIntercepted(const TensorPtr &g, const TensorPtr &y) {
 #if __has_include("include/utils/pynative/dispatch/ms_dispatch.h")
@@ -206,7 +219,7 @@ PyObject *CallTanhBackward(PyObject *, PyObject *const *arguments, Py_ssize_t co
     }
     auto promise = std::make_shared<stub::TensorNode>();
     PyObject *result = tensor::PackStubTensor(promise);
-    pynative::DispatchOp(std::make_shared<pynative::PassthroughFrontendTask>(
+    Dispatch(std::make_shared<pynative::PassthroughFrontendTask>(
       [g, y, ascend, promise]() { promise->SetValue(Launch(g, y, ascend)); },
       [promise]() { promise->SetException(std::current_exception()); }));
     return result;
@@ -260,7 +273,7 @@ void MarkInOrder(const stub::StubNodePtr &promise, TensorPtr tensor) {
 template <typename Work>
 PyObject *AsFrontendTask(Work work) {
   try {
-    pynative::DispatchOp(std::make_shared<pynative::PassthroughFrontendTask>(work));
+    Dispatch(std::make_shared<pynative::PassthroughFrontendTask>(work));
     Py_RETURN_NONE;
   } catch (const std::exception &error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
@@ -353,6 +366,8 @@ PyObject *tanhbw_runner_functions(const char *name_of_mark) {
     {"mark", CallMark, METH_O, nullptr},
     {"record", CallRecord, METH_O, nullptr}};
   mark = name_of_mark;
+  // A child would wait forever for a thread that it has not.
+  pthread_atfork([]() { one_producer.lock(); }, []() { one_producer.unlock(); }, []() { one_producer.unlock(); });
   return Py_BuildValue("(NNN)", PyCFunction_New(&methods[0], nullptr), PyCFunction_New(&methods[1], nullptr),
                        PyCFunction_New(&methods[2], nullptr));
 #else
