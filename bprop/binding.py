@@ -57,8 +57,8 @@ def bind(net: Optional[nn.Cell] = None) -> Bound:
 
     Raises:
         TypeError: If `net` is not a Cell.
-        CompilerMissing: If there is no C++ compiler (a RuntimeError). `tanh` and `Tanh` work without one.
-        RuntimeError: If the operator cannot be had on the current device target; the text names what is missing.
+        RuntimeError: If there is no C++ compiler (`tanh` and `Tanh` work without one), or the operator cannot be had on
+            the current device target; the text names what is missing.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
@@ -78,7 +78,7 @@ def bind(net: Optional[nn.Cell] = None) -> Bound:
     if net is None:
         registry.bind_every_tanh(True)
         return Bound(tuple(f"every {name}" for name in registry.bound_operators))
-    _check(net)
+    _check("bind", net)
     with _lock:
         found, fused, unreadable = map(tuple, bind_network(net))
     return Bound(found, fused, unreadable)
@@ -99,11 +99,19 @@ def unbind(net: Optional[nn.Cell] = None) -> None:
 
     Supported Platforms:
         ``Ascend`` ``CPU``
+
+    Examples:
+        >>> import mindspore_tanhbw as tbw
+        >>> print(tbw.bind())
+        every Tanh, every InplaceTanh bound in MindSpore's C++ bprop registry
+        >>> tbw.unbind()
+        >>> tbw.is_bound()
+        False
     """
     if net is None:
         registry.bind_every_tanh(False)
     else:
-        _check(net)
+        _check("unbind", net)
         with _lock:
             unbind_network(net)
 
@@ -123,10 +131,18 @@ def is_bound(net: Optional[nn.Cell] = None) -> bool:
 
     Supported Platforms:
         ``Ascend`` ``CPU``
+
+    Examples:
+        >>> from mindspore import nn
+        >>> import mindspore_tanhbw as tbw
+        >>> net = nn.SequentialCell(nn.Tanh())
+        >>> with tbw.bound(net):
+        ...     tbw.is_bound(net), tbw.is_bound()
+        (True, False)
     """
     if net is None:
         return registry.every_tanh
-    _check(net)
+    _check("is_bound", net)
     return registry.every_tanh or is_network_bound(net)
 
 
@@ -137,6 +153,13 @@ def bound(net: Optional[nn.Cell] = None) -> Iterator[Bound]:
 
     Args:
         net (nn.Cell, optional): As in :func:`bind`. Default: ``None``.
+
+    Returns:
+        A context manager, which gives the :class:`Bound` of :func:`bind` to ``as``.
+
+    Raises:
+        TypeError: If `net` is not a Cell.
+        RuntimeError: As :func:`bind`, on entry.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
@@ -150,7 +173,7 @@ def bound(net: Optional[nn.Cell] = None) -> Iterator[Bound]:
         False
     """
     if net is not None:
-        _check(net)
+        _check("bound", net)
     report, me = _enter(net)
     try:
         yield report
@@ -204,6 +227,6 @@ def _leave(net: Optional[nn.Cell], me: object) -> None:
             del _together[key]
 
 
-def _check(net: Any) -> None:
+def _check(function: str, net: Any) -> None:
     if not isinstance(net, nn.Cell):
-        raise TypeError(f"For 'bind', 'net' must be a Cell, but got {type(net).__name__}.")
+        raise TypeError(f"For '{function}', 'net' must be a Cell, but got {type(net).__name__}.")

@@ -66,6 +66,9 @@ def launch_count() -> int:
         int, the number of launches since the process started, exact and counted over all threads. On Ascend 0: there
         MindSpore's profiler or the simulator's trace tells.
 
+    Raises:
+        RuntimeError: If the CPU kernel was not built.
+
     Supported Platforms:
         ``CPU``
 

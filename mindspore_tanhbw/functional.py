@@ -30,8 +30,10 @@ def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
         Tensor, with the dtype and shape of `output`.
 
     Raises:
-        TypeError: If an argument is no Tensor, or the dtypes differ or are not among the four.
-        ValueError: If the shapes differ or have more than 8 dimensions.
+        TypeError: If an argument is no Tensor (CANN's status 161001), or the dtypes differ or are not among the four
+            (161002).
+        ValueError: If the shapes differ or have more than 8 dimensions (161002).
+        RuntimeError: If the operator cannot be had on the current device target, or its kernel fails.
 
     Supported Platforms:
         ``Ascend`` ``CPU``
@@ -64,6 +66,7 @@ def tanh(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
+        RuntimeError: If the operator cannot be had on the current device target.
 
     Supported Platforms:
         ``Ascend`` ``CPU``

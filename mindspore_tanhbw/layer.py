@@ -22,6 +22,7 @@ class Tanh(nn.Cell):  # type: ignore[misc]  # mindspore has no type information
 
     Raises:
         TypeError: If `input` is not a Tensor.
+        RuntimeError: If the operator cannot be had on the current device target.
 
     Supported Platforms:
         ``Ascend`` ``CPU``

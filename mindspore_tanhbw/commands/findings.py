@@ -160,7 +160,7 @@ def compiler(device: str) -> Finding:
     except _compiler.CompilerMissing:
         chosen = os.environ.get("CXX") or "g++"
         if device == "CPU":
-            means = "tanh and Tanh work through a slower Cell with a bprop, bind() raises CompilerMissing"
+            means = "tanh and Tanh work through a slower Cell with a bprop, bind() raises RuntimeError"
             return Finding(name, "warning", f"no {chosen}", means, mend)
         return Finding(name, "missing", f"no {chosen}", "on Ascend the operator's callback must be compiled", mend)
     except ValueError as error:
