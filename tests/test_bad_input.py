@@ -165,9 +165,9 @@ def test_wrong_number_and_names_of_arguments():
 @pytest.mark.parametrize("function", ["bind", "unbind", "is_bound", "bound"])
 def test_what_is_no_network(function, name):
     for wrong in (NO_TENSORS[name], nn.Tanh):
-        with pytest.raises(TypeError, match=f"For '{function}', 'net' must be a Cell"):
-            with getattr(tbw, function)(wrong):  # bound() says it on entry, the others when called
-                pass
+        message = f"For '{function}', 'net' must be a Cell"
+        with pytest.raises(TypeError, match=message), getattr(tbw, function)(wrong):
+            pass  # bound() says it on entry, the others when called
     assert not tbw.is_bound()
 
 
