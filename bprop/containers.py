@@ -14,7 +14,7 @@ def leaves(value: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
     if not isinstance(value, KINDS):
         yield value
     elif id(value) not in above:
-        for part in value.values() if isinstance(value, dict) else value:
+        for part in [*(value.values() if isinstance(value, dict) else value)]:
             yield from leaves(part, (*above, id(value)))
 
 

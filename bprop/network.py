@@ -258,12 +258,12 @@ def _class_attributes(kind: type) -> list[tuple[str, Any]]:
     """Static methods, and values that hold a Tanh: a Cell gets attributes of its own for them."""
     found = {name: method for _, name, method in reversed([*_methods(kind, staticmethod)])}
     for one in reversed(_classes(kind)):
-        found |= {name: value for name, value in vars(one).items() if isinstance(value, (ops.Tanh, *KINDS))}
+        found |= {name: value for name, value in [*vars(one).items()] if isinstance(value, (ops.Tanh, *KINDS))}
     return [(name, value) for name, value in found.items() if not name.startswith("__")]
 
 
 def _own_attributes(cell: nn.Cell) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in cell.__dict__.items() if name not in _OF_CELL]
+    return [(name, value) for name, value in [*cell.__dict__.items()] if name not in _OF_CELL]
 
 
 def _marked(value: Any) -> Any:

@@ -307,7 +307,7 @@ def _reaches_tanh(function: FunctionType, seen: set[Any]) -> bool:
     values += [vars(module).get(name) for module in values if isinstance(module, ModuleType) for name in names]
     kinds = [kind for value in values if _is_cell(value) for kind in value.__mro__ if kind not in nn.Cell.__mro__]
     # In a class with a bound cell a method is behind the `function` of what intercepts it.
-    values += [getattr(method, "function", method) for kind in kinds for method in vars(kind).values()]
+    values += [getattr(method, "function", method) for kind in kinds for method in [*vars(kind).values()]]
     if any(isinstance(value, ops.Tanh) for value in values):
         return True
     functions = [inspect.unwrap(value) for value in values if isinstance(value, FunctionType)]

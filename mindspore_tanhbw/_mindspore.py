@@ -37,7 +37,7 @@ def compile_again() -> None:
     if api.ms_compile_cache and not _records() and context.get_context("mode") == context.PYNATIVE_MODE:
         pynative_executor.clear_res()
     api.ms_compile_cache.clear()
-    for phases in api.cells_compile_cache.values():
+    for phases in [*api.cells_compile_cache.values()]:  # to which other threads add their Cells
         phases.clear()
 
 
@@ -45,7 +45,7 @@ def compile_and_parse_again() -> None:
     """Make it read the sources again, too; no graph may run in another thread meanwhile."""
     if _records():
         compile_again()
-    elif api.ms_compile_cache or any(api.cells_compile_cache.values()):
+    elif api.ms_compile_cache or any([*api.cells_compile_cache.values()]):
         mindspore.ms_memory_recycle()
 
 

@@ -2,6 +2,7 @@
 # Copyright 2026 The mindspore_tanhbw authors
 # SPDX-License-Identifier: Apache-2.0
 
+import sys
 import threading
 from pathlib import Path
 
@@ -49,6 +50,34 @@ def test_bound_in_a_thread_and_used_here(mode):
     finally:
         in_a_thread(tbw.unbind)
     assert run(TwoLayers, gradients)[1] == 0
+
+
+def test_binding_while_other_threads_make_networks():
+    """MindSpore keeps a list of all Cells, which grows and shrinks meanwhile."""
+    interval, done = sys.getswitchinterval(), threading.Event()
+    made = []
+
+    def make():
+        while not done.is_set():
+            made.append(len([TwoLayers() for _ in range(10)]))
+
+    kept = [TwoLayers() for _ in range(1000)]
+    threads = [threading.Thread(target=make) for _ in range(2)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(100):
+            with tbw.bound():
+                assert tbw.is_bound()
+            with tbw.bound(kept[0]) as report:
+                assert int(report) == 1
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(interval)
+    assert sum(made) > 10 and not tbw.is_bound()
 
 
 SWITCHING = """
