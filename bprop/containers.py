@@ -9,12 +9,17 @@ from typing import Any, Callable
 KINDS = (list, tuple, dict)
 
 
+def _parts(value: Any) -> list[Any]:
+    """A copy: other threads may change the container meanwhile."""
+    return [*(value.values() if isinstance(value, dict) else value)]
+
+
 def leaves(value: Any, above: tuple[int, ...] = ()) -> Iterator[Any]:
     """What is in the containers in a value, or the value itself; nothing where one contains itself."""
     if not isinstance(value, KINDS):
         yield value
     elif id(value) not in above:
-        for part in [*(value.values() if isinstance(value, dict) else value)]:
+        for part in _parts(value):
             yield from leaves(part, (*above, id(value)))
 
 
@@ -25,7 +30,7 @@ def with_parts(value: Any, change: Callable[[Any], Any], above: tuple[int, ...] 
     if id(value) in above:
         return value
     above = (*above, id(value))
-    before = [*(value.values() if isinstance(value, dict) else value)]
+    before = _parts(value)
     parts = [with_parts(part, change, above) for part in before]
     if all(part is one for part, one in zip(parts, before)):
         return value
